@@ -1,0 +1,40 @@
+"""mdfuzzy: the metastable states of a molecule and the transitions between them.
+
+The data flows one way, and every step is a function::
+
+    load -> rmsd_neighbors -> dtm_log_density -> compute_persistence -> find_cores -> solve_memberships
+
+Names are imported on first use (PEP 562), so that ``import mdfuzzy`` answers at once.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+#: Where each public name lives.
+_HOME = {
+    "Frames": "frames",
+    "load": "frames",
+    "Graph": "graph",
+    "Neighbors": "neighbors",
+    "euclidean_neighbors": "neighbors",
+}
+
+_MODULES = ("datasets",)
+
+__all__ = ["__version__", *_HOME, *_MODULES]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME:
+        value = getattr(import_module(f"mdfuzzy.{_HOME[name]}"), name)
+    elif name in _MODULES:
+        value = import_module(f"mdfuzzy.{name}")
+    else:
+        raise AttributeError(f"module 'mdfuzzy' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

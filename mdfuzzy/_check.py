@@ -1,0 +1,80 @@
+"""Argument checks: every error names the argument, the rule, the value and the remedy."""
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+
+import numpy as np
+
+
+def _refuse(name: str, rule: str, value: object, remedy: str, kind: type[Exception] = ValueError) -> None:
+    raise kind(f"`{name}` must be {rule}; got {value!r}." + (f" {remedy}" if remedy else ""))
+
+
+def check_int(name: str, value: object, low: int, high: int | None = None, *, remedy: str = "") -> int:
+    """Return `value` as an int of [low, high] (`high` None: no upper limit), or raise."""
+    rule = f"an int of at least {low}" if high is None else f"an int in [{low}, {high}]"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        _refuse(name, rule, value, remedy, TypeError)
+    value = int(value)
+    if value < low or (high is not None and value > high):
+        _refuse(name, rule, value, remedy)
+    return value
+
+
+def check_real(
+    name: str,
+    value: object,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    finite: bool = True,
+    remedy: str = "",
+) -> float:
+    """Return `value` as a float inside the given limits, or raise."""
+    limits = [
+        f"> {above:g}" if above is not None else "",
+        f">= {at_least:g}" if at_least is not None else "",
+        f"<= {at_most:g}" if at_most is not None else "",
+    ]
+    rule = " ".join(["a finite number" if finite else "a number", " and ".join(filter(None, limits))]).strip()
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        _refuse(name, rule, value, remedy, TypeError)
+    value = float(value)
+    inside = (
+        not np.isnan(value)
+        and (np.isfinite(value) or not finite)
+        and (above is None or value > above)
+        and (at_least is None or value >= at_least)
+        and (at_most is None or value <= at_most)
+    )
+    if not inside:
+        _refuse(name, rule, value, remedy)
+    return value
+
+
+def check_choice(name: str, value: object, choices: Sequence[str], *, remedy: str = "") -> str:
+    """Return `value` if it is one of `choices`, or raise."""
+    if value not in choices:
+        _refuse(name, "one of " + ", ".join(map(repr, choices)), value, remedy)
+    return value
+
+
+def check_finite(name: str, array: np.ndarray, *, remedy: str = "") -> np.ndarray:
+    """Return `array` if every entry is finite; otherwise raise and say where the first bad one is."""
+    finite = np.isfinite(array)
+    if not finite.all():
+        where = tuple(int(i) for i in np.argwhere(~finite)[0])
+        bad = int(array.size - np.count_nonzero(finite))
+        raise ValueError(
+            f"`{name}` must be finite; got {array[where]!s} at index {where if len(where) > 1 else where[0]} "
+            f"({bad} such entries)." + (f" {remedy}" if remedy else "")
+        )
+    return array
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """Return `array` itself, or a view of it, that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

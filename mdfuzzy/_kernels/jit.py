@@ -1,0 +1,24 @@
+"""One decorator for every kernel: compiled on first call, kept on disk where the disk allows it."""
+
+from collections.abc import Callable
+
+import numba
+
+
+def kernel(**options: object) -> Callable[[Callable], Callable]:
+    """Compile a function with numba's nopython mode and no division check, cached on disk if possible.
+
+    ``error_model="numpy"`` matters: Python's check for division by zero alone blocks vectorisation.
+    Where no cache directory can be written numba refuses to decorate at all; then the kernel is
+    compiled anew in every process.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        try:
+            return numba.njit(cache=True, error_model="numpy", **options)(function)
+        except RuntimeError as error:
+            if "cannot cache" not in str(error):
+                raise
+            return numba.njit(error_model="numpy", **options)(function)
+
+    return decorate

@@ -1,0 +1,78 @@
+"""The graph on which density peaks are compared and the random walk moves."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from mdfuzzy._check import read_only
+
+#: `union`: an edge if either point has the other among its k nearest. `directed`: i to each of its k nearest.
+#: `radius`: an edge if the two points are within `scale` of each other.
+GraphKind = Literal["union", "directed", "radius"]
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Edges with their lengths, in compressed rows.
+
+    Attributes
+    ----------
+    indptr : (n + 1,) int64
+        The edges of point i are ``indptr[i]`` to ``indptr[i + 1]``.
+    indices : (edges,) int32
+        Their other ends, ascending within a row, never the point itself.
+    distances : (edges,) float32
+        Their lengths (nm for RMSD). A length may be 0: identical points.
+    kind : {"union", "directed", "radius"}
+        How the edges were chosen. `union` and `radius` graphs of a point set with itself are symmetric.
+    k : int or None
+        Neighbours per point (`union` and `directed`).
+    scale : float or None
+        The radius (`radius`).
+    n_targets : int
+        The number of points that edges lead to: n, except for the edges of new points to fitted ones.
+    """
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    distances: np.ndarray
+    kind: GraphKind
+    n_targets: int
+    k: int | None = None
+    scale: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("indptr", np.int64), ("indices", np.int32), ("distances", np.float32)):
+            array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
+            object.__setattr__(self, name, read_only(array))
+        if self.indptr[0] != 0 or self.indptr[-1] != len(self.indices) or np.any(np.diff(self.indptr) < 0):
+            raise ValueError(f"`indptr` must ascend from 0 to the number of edges ({len(self.indices)}).")
+        if len(self.distances) != len(self.indices):
+            raise ValueError(
+                f"`distances` must hold one length per edge; got {len(self.distances)} for {len(self.indices)}."
+            )
+        if len(self.indices) and not 0 <= self.indices.min() <= self.indices.max() < self.n_targets:
+            raise ValueError(f"`indices` must be in [0, {self.n_targets - 1}].")
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def __repr__(self) -> str:
+        size = f"k={self.k}" if self.k is not None else f"scale={self.scale:g}"
+        return f"Graph({self.kind}, {len(self)} points, {len(self.indices)} edges, {size})"
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether every edge is there in both directions (by construction, not by inspection)."""
+        return self.kind != "directed" and self.n_targets == len(self)
+
+    @property
+    def degrees(self) -> np.ndarray:
+        """The number of edges that leave each point, (n,)."""
+        return np.diff(self.indptr)
+
+    def edges(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the (indices, distances) of the edges that leave point `i`."""
+        row = slice(self.indptr[i], self.indptr[i + 1])
+        return self.indices[row], self.distances[row]
