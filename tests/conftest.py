@@ -1,0 +1,25 @@
+"""What several test modules need."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+#: Full-size data that is too large for the repository.
+SHARED_DATA = Path(os.environ.get("MDFUZZY_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of the full-size data sets; tests that ask for it are skipped where it is absent."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip(
+            f"the full-size data sets are not here ({SHARED_DATA}); set MDFUZZY_SHARED_DATA to their folder"
+        )
+    return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The folder that holds README.md, docs/ and examples/."""
+    return Path(__file__).parents[1]

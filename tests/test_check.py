@@ -1,0 +1,110 @@
+"""Argument checks: what passes is returned unchanged, what does not is named."""
+
+import numpy as np
+import pytest
+
+from mdfuzzy._check import check_choice, check_finite, check_int, check_real, read_only
+
+
+@pytest.mark.parametrize("value", [1, 7, 10, np.int32(7), np.uint8(10)])
+def test_int_inside_is_returned_as_an_int(value):
+    result = check_int("k", value, 1, 10)
+    assert result == value
+    assert type(result) is int
+
+
+@pytest.mark.parametrize("value", [0, 11, -3])
+def test_int_outside(value):
+    with pytest.raises(
+        ValueError, match=rf"^`k` must be an int in \[1, 10\]; got {value}\. There are 11 frames\.$"
+    ):
+        check_int("k", value, 1, 10, remedy="There are 11 frames.")
+
+
+def test_int_without_an_upper_limit():
+    assert check_int("k", 10**12, 1) == 10**12
+    with pytest.raises(ValueError, match=r"^`k` must be an int of at least 1; got 0\.$"):
+        check_int("k", 0, 1)
+
+
+@pytest.mark.parametrize("value", [2.0, "2", None, True, np.True_, np.float64(2)])
+def test_int_of_another_type(value):
+    with pytest.raises(TypeError, match=r"^`k` must be an int in \[1, 10\]; got "):
+        check_int("k", value, 1, 10)
+
+
+@pytest.mark.parametrize("value", [1, 0.5, np.float32(0.25), np.int64(1)])
+def test_real_inside_is_returned_as_a_float(value):
+    result = check_real("beta", value, above=0, at_most=1)
+    assert result == value
+    assert type(result) is float
+
+
+@pytest.mark.parametrize(
+    ("limits", "value", "rule"),
+    [
+        ({"above": 0}, 0, "a finite number > 0"),
+        ({"above": 0}, -1.5, "a finite number > 0"),
+        ({"at_least": 2}, 1.999, "a finite number >= 2"),
+        ({"at_most": 1}, 1.001, "a finite number <= 1"),
+        ({"above": 0, "at_most": 1}, 2.0, "a finite number > 0 and <= 1"),
+        ({}, float("nan"), "a finite number"),
+        ({}, float("inf"), "a finite number"),
+        ({"above": 0, "finite": False}, float("nan"), "a number > 0"),
+    ],
+)
+def test_real_outside(limits, value, rule):
+    with pytest.raises(ValueError, match=rf"^`beta` must be {rule}; got {float(value)}\.$"):
+        check_real("beta", value, **limits)
+
+
+def test_real_may_be_infinite_on_request():
+    assert check_real("beta", float("inf"), above=0, finite=False) == float("inf")
+
+
+def test_real_on_its_limits():
+    assert check_real("x", 2, at_least=2) == 2
+    assert check_real("x", 2, at_most=2) == 2
+
+
+@pytest.mark.parametrize("value", ["2", None, True, np.False_, 1j, [1.0]])
+def test_real_of_another_type(value):
+    with pytest.raises(TypeError, match=r"^`beta` must be a finite number; got .*\. Large is hot\.$"):
+        check_real("beta", value, remedy="Large is hot.")
+
+
+def test_choice():
+    assert check_choice("kind", "union", ("union", "directed")) == "union"
+    with pytest.raises(
+        ValueError, match=r"^`kind` must be one of 'union', 'directed'; got 'both'\. Say which\.$"
+    ):
+        check_choice("kind", "both", ("union", "directed"), remedy="Say which.")
+
+
+def test_finite_array_is_returned_itself():
+    array = np.arange(6.0).reshape(2, 3)
+    assert check_finite("points", array) is array
+
+
+def test_first_bad_entry_of_a_vector():
+    bad = np.array([0.0, 1.0, np.nan, np.inf])
+    with pytest.raises(ValueError, match=r"^`logf` must be finite; got nan at index 2 \(2 such entries\)\.$"):
+        check_finite("logf", bad)
+
+
+def test_first_bad_entry_of_a_matrix():
+    bad = np.zeros((3, 4))
+    bad[1, 2] = -np.inf
+    message = r"^`points` must be finite; got -inf at index \(1, 2\) \(1 such entries\)\. Drop it\.$"
+    with pytest.raises(ValueError, match=message):
+        check_finite("points", bad, remedy="Drop it.")
+
+
+def test_read_only_view_shares_memory_and_leaves_the_original_writeable():
+    array = np.zeros(3)
+    view = read_only(array)
+    assert np.shares_memory(view, array)
+    with pytest.raises(ValueError, match="read-only"):
+        view[0] = 1
+    array[0] = 2
+    assert view[0] == 2

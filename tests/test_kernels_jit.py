@@ -1,0 +1,91 @@
+"""Kernels compile and run where no disk cache can be written."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+import mdfuzzy
+from mdfuzzy._kernels.jit import kernel
+
+#: Nothing can be made below a device file, not even by root.
+NOWHERE = "/dev/null/none"
+
+
+def run_without_cache(code: str, folder: Path) -> subprocess.CompletedProcess:
+    """Run `code` with `folder` first on the path and no place for numba's cache outside it."""
+    nowhere = dict.fromkeys(
+        ("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "IPYTHONDIR", "LOCALAPPDATA"), NOWHERE
+    )
+    environment = {**os.environ, **nowhere, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def package_without_cache(tmp_path: Path) -> Path:
+    """A copy of the package in whose folders numba cannot make a ``__pycache__``: a file has that name."""
+    copy = tmp_path / "mdfuzzy"
+    shutil.copytree(Path(mdfuzzy.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__", "data"))
+    for folder in (copy, *(path for path in copy.rglob("*") if path.is_dir())):
+        (folder / "__pycache__").touch()
+    return tmp_path
+
+
+def test_numba_itself_refuses_there(package_without_cache: Path):
+    # Otherwise the next test would prove nothing.
+    (package_without_cache / "mdfuzzy" / "plain.py").write_text(
+        "import numba\n@numba.njit(cache=True)\ndef twice(x):\n    return 2 * x\n"
+    )
+    done = run_without_cache("import mdfuzzy.plain", package_without_cache)
+    assert done.returncode != 0
+    assert "cannot cache function 'twice'" in done.stderr
+
+
+def test_kernels_run_there(package_without_cache: Path):
+    code = (
+        "import numpy as np, mdfuzzy as mf\n"
+        "nb = mf.Neighbors([[1], [0], [1]], [[1.0], [1.0], [2.0]])\n"
+        "print(mf.__file__)\n"
+        "print(nb.graph(k=1).indices)"
+    )
+    done = run_without_cache(code, package_without_cache)
+    assert done.returncode == 0, done.stderr
+    where, indices = done.stdout.splitlines()
+    assert Path(where).parent == package_without_cache / "mdfuzzy"
+    assert indices == "[1 0 2 1]"
+
+
+def test_options_reach_numba():
+    @kernel(parallel=True)
+    def squares(n):
+        out = np.empty(n)
+        for i in numba.prange(n):
+            out[i] = i * i
+        return out
+
+    np.testing.assert_array_equal(squares(4), [0, 1, 4, 9])
+    assert squares.targetoptions["parallel"]
+
+
+def test_division_by_zero_is_not_checked():
+    @kernel()
+    def divide(a, b):
+        return a / b
+
+    assert divide(1.0, 0.0) == np.inf
+
+
+def test_other_errors_are_passed_on(monkeypatch: pytest.MonkeyPatch):
+    def refuse(**options):
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(numba, "njit", refuse)
+    with pytest.raises(RuntimeError, match="out of order"):
+        kernel()(lambda x: x)
