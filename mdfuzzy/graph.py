@@ -32,6 +32,15 @@ class Graph:
         The radius (`radius`).
     n_targets : int
         The number of points that edges lead to: n, except for the edges of new points to fitted ones.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> graph = mf.Graph([0, 1, 3, 4], [1, 0, 2, 1], [0.5, 0.5, 2, 2], "union", 3, k=1)
+    >>> graph
+    Graph(union, 3 points, 4 edges, k=1)
+    >>> graph.edges(1)
+    (array([0, 2], dtype=int32), array([0.5, 2. ], dtype=float32))
     """
 
     indptr: np.ndarray

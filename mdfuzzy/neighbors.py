@@ -27,6 +27,13 @@ class Neighbors:
         The share of true neighbours found, measured on a sample, if the search was approximate.
     n_targets : int
         The number of points that were searched: n, except for the neighbours of new points.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> neighbors = mf.Neighbors([[1, 2], [0, 2], [1, 0]], [[0.1, 0.4], [0.1, 0.3], [0.3, 0.4]])
+    >>> len(neighbors), neighbors.k, neighbors.exact
+    (3, 2, True)
     """
 
     indices: np.ndarray
