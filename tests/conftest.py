@@ -5,8 +5,15 @@ from pathlib import Path
 
 import pytest
 
+import mdfuzzy
+
 #: Full-size data that is too large for the repository.
 SHARED_DATA = Path(os.environ.get("MDFUZZY_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def pytest_report_header() -> str:
+    """Say which copy of the package is tested: the installed one or the source tree."""
+    return f"mdfuzzy {mdfuzzy.__version__} from {Path(mdfuzzy.__file__).parent}"
 
 
 @pytest.fixture(scope="session")
