@@ -58,9 +58,8 @@ class Graph:
         if self.indptr[0] != 0 or self.indptr[-1] != len(self.indices) or np.any(np.diff(self.indptr) < 0):
             raise ValueError(f"`indptr` must ascend from 0 to the number of edges ({len(self.indices)}).")
         if len(self.distances) != len(self.indices):
-            raise ValueError(
-                f"`distances` must hold one length per edge; got {len(self.distances)} for {len(self.indices)}."
-            )
+            got = f"{len(self.distances)} for {len(self.indices)}"
+            raise ValueError(f"`distances` must hold one length per edge; got {got}.")
         if len(self.indices) and not 0 <= self.indices.min() <= self.indices.max() < self.n_targets:
             raise ValueError(f"`indices` must be in [0, {self.n_targets - 1}].")
 
