@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from importlib.metadata import version as installed_version
+from pathlib import Path
 
 import mdfuzzy
 
@@ -28,21 +29,7 @@ nitpick_ignore_regex = [(r"py:.*", r"(?!mdfuzzy).*")]
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-
-def public_names() -> dict[str, tuple[str, list[str]]]:
-    """Return the summary and the public names of each module, for the reference pages."""
-    names: dict[str, list[str]] = {}
-    for name, home in mdfuzzy._HOME.items():
-        names.setdefault(home, []).append(name)
-    for module in mdfuzzy._MODULES:
-        members = vars(import_module(f"mdfuzzy.{module}")).items()
-        own = [n for n, v in members if getattr(v, "__module__", None) == f"mdfuzzy.{module}" and n[0] != "_"]
-        names[module] = [f"{module}.{name}" for name in own]
-    return {home: (import_module(f"mdfuzzy.{home}").__doc__.splitlines()[0], names[home]) for home in names}
-
-
 autosummary_generate = True
-autosummary_context = {"homes": public_names()}
 autodoc_typehints = "none"
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
@@ -68,3 +55,28 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_show_sourcelink = False
+
+
+def write_reference(page: Path) -> None:
+    """Write the contents of the reference: the public names, under the modules that hold them."""
+    names: dict[str, list[str]] = {}
+    for name, home in mdfuzzy._HOME.items():
+        names.setdefault(home, []).append(name)
+    for home in mdfuzzy._MODULES:
+        module = f"mdfuzzy.{home}"
+        members = vars(import_module(module)).items()
+        own = [n for n, value in members if getattr(value, "__module__", None) == module and n[0] != "_"]
+        names[home] = [f"{home}.{name}" for name in own]
+    lines = ["Reference", "=========", "", ".. module:: mdfuzzy", ""]
+    lines += ["Every name is an attribute of the package: ``import mdfuzzy as mf``, then ``mf.load(...)``."]
+    for home, public in names.items():
+        summary = import_module(f"mdfuzzy.{home}").__doc__.splitlines()[0]
+        lines += ["", home, "-" * len(home), "", summary, ""]
+        lines += [".. autosummary::", "   :toctree: generated", "", *(f"   {name}" for name in public)]
+    text = "\n".join(lines) + "\n"
+    if not page.exists() or page.read_text() != text:  # an unchanged page is not built again
+        page.parent.mkdir(exist_ok=True)
+        page.write_text(text)
+
+
+write_reference(Path(__file__).parent / "reference" / "index.rst")
