@@ -2,8 +2,8 @@
 Directed and union neighbour graphs
 ===================================
 
-Both graphs join every point to its nearest neighbours. In the directed one a point that lies apart knows its
-neighbours, but they do not know it; the union graph adds those edges in the other direction, so that it is symmetric.
+Both graphs join every point to its nearest neighbours. In the directed one a point that lies apart knows
+its neighbours, but they do not know it; the union graph adds the way back, so that it is symmetric.
 """
 
 # %%
@@ -27,8 +27,8 @@ print(directed, directed.degrees)
 print(union, union.degrees)
 
 # %%
-# No other point has the one in the middle among its three nearest. On the directed graph a walk that leaves it never
-# returns; on the union graph it can.
+# No other point has the one in the middle among its three nearest. On the directed graph a walk that leaves
+# it never returns; on the union graph it can.
 
 leads_to_30 = [int(np.sum(graph.indices == 30)) for graph in (directed, union)]
 print("edges that lead to the point in the middle:", leads_to_30)

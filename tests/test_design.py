@@ -22,6 +22,8 @@ STEPS = (
     *("kinetics", "interfaces", "scores", "memberships", "cores"),
     *("persistence", "density", "neighbors", "graph", "frames"),
 )
+#: Private parts of a step that outgrew one module: for that step alone; each imports those to its right.
+PARTS = {"frames": ("_atoms", "_files", "_claims"), "memberships": ("_solve",)}
 #: What every module may use.
 COMMON = {"_check", "_threads", "_kernels"}
 #: What each module may import from the package. A module that is not named here fails: say where it stands.
@@ -30,18 +32,14 @@ LAYERS: dict[str, set[str]] = {
     "_check": set(),
     "_threads": {"_check"},
     "_kernels": {"_kernels"},
-    "_solve": {"_kernels"},
-    **{step: COMMON | set(STEPS[place + 1 :]) for place, step in enumerate(STEPS)},
-    "estimator": COMMON | set(STEPS),
-    "pipeline": COMMON | set(STEPS),
-    **{name: COMMON | {"pipeline"} | set(STEPS) for name in ("plots", "exports", "rundir", "datasets")},
-    "report": COMMON | {"pipeline", "plots"} | set(STEPS),
-    "cli": COMMON
-    | set(STEPS)
-    | {"__init__", "pipeline", "estimator", "plots", "report", "exports", "rundir", "datasets"},
-    "__main__": {"cli"},
+    **{step: {*COMMON, *STEPS[place + 1 :], *PARTS.get(step, ())} for place, step in enumerate(STEPS)},
+    **{part: {*COMMON, *parts[place + 1 :]} for parts in PARTS.values() for place, part in enumerate(parts)},
+    **{name: {*COMMON, *STEPS} for name in ("estimator", "pipeline")},
+    **{name: {*COMMON, *STEPS, "pipeline"} for name in ("plots", "exports", "rundir", "datasets")},
+    "report": {*COMMON, *STEPS, "pipeline", "plots"},
 }
-LAYERS["memberships"] |= {"_solve"}
+LAYERS["_solve"] = {"_kernels"}  # arrays in, arrays out
+LAYERS["cli"] = set(LAYERS) - {part for parts in PARTS.values() for part in parts}
 
 #: Where a library may appear; one that is not named here may appear nowhere.
 LIBRARIES: dict[str, set[str]] = {
@@ -62,6 +60,11 @@ LIBRARIES: dict[str, set[str]] = {
 }
 #: Slow to import: only inside functions, so that importing the package answers at once.
 HEAVY = ("mdtraj", "matplotlib", "plotly", "deeptime", "sklearn", "scipy", "numba")
+
+
+for step, parts in PARTS.items():
+    for places in LIBRARIES.values():
+        places |= set(parts) if step in places else set()
 
 
 def module_of(path: Path) -> str:
