@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdfuzzy import __version__
+import mdfuzzy as mf
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +30,7 @@ class _State:
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.version_option(mf.__version__, message="%(prog)s %(version)s")
 @click.option("--debug", is_flag=True, help="On an error, show where in the program it arose.")
 @click.pass_context
 def commands(context: click.Context, debug: bool) -> None:
@@ -60,76 +60,49 @@ def reading_options(command: Callable) -> Callable:
 @commands.command()
 def demo() -> None:
     """Show what the bundled trajectories hold."""
-    from mdfuzzy.datasets import alanine_dipeptide
-
-    click.echo("Alanine dipeptide in implicit water, 300 K (bundled)")
-    click.echo("\n".join(describe(alanine_dipeptide())))
+    click.echo("Alanine dipeptide in implicit water at 300 K, bundled with mdfuzzy")
+    show(mf.datasets.alanine_dipeptide())
 
 
 @commands.command()
 @reading_options
-def info(
-    files: tuple[str, ...], top: str | None, atoms: str | None, stride: int, timestep: float | None
-) -> None:
+def info(files: tuple[str, ...], **reading: object) -> None:
     """Show what your trajectory files hold.
 
     Prints the number of trajectories, frames and atoms, the times, and how the residues are
     distributed over the regions of the Ramachandran plot.
     """
-    from mdfuzzy.frames import load
-
-    frames = load(list(files), top=top, atoms=atoms, stride=stride, timestep=timestep)
-    click.echo("\n".join(describe(frames)))
+    show(mf.load(list(files), **reading))
 
 
-def describe(frames: "Frames") -> Iterator[str]:
-    """Yield the lines that say what `frames` hold."""
-    yield f"trajectories  {len(frames.lengths)}"
-    lengths = " + ".join(f"{length:,}" for length in frames.lengths[:8])
-    more = " + ..." if len(frames.lengths) > 8 else ""
-    yield f"frames        {len(frames.xyz):,}" + (f" = {lengths}{more}" if len(frames.lengths) > 1 else "")
-    yield from describe_atoms(frames)
-    yield from describe_times(frames)
-    yield from describe_regions(frames)
+def show(frames: "Frames") -> None:
+    """Print what `frames` hold."""
+    click.echo(frames.summary())
+    for line in region_table(frames):
+        click.echo(line)
 
 
-def describe_atoms(frames: "Frames") -> Iterator[str]:
-    """Yield the line of the atoms."""
-    names = [str(atom) for atom in frames.topology.atoms] if frames.topology is not None else []
-    shown = ", ".join(names if len(names) <= 12 else [*names[:6], "...", *names[-3:]])
-    yield f"atoms         {frames.xyz.shape[1]:,}" + (f": {shown}" if names else "")
+def ramachandran_regions(phi: "np.ndarray", psi: "np.ndarray") -> dict[str, "np.ndarray"]:
+    """Return masks of the usual regions of the Ramachandran plot, which together cover it once (degrees)."""
+    psi = (psi + 120) % 360 - 120  # hardly a frame is near -120, so the plot is cut there
+    left, helical = phi < 0, psi < 60
+    left_handed = (psi >= -60) & (psi < 100)
+    return {
+        "alpha-R": left & helical,
+        "PII": left & ~helical & (phi >= -110),
+        "beta": left & ~helical & (phi < -110),
+        "alpha-L": ~left & left_handed,
+        "epsilon": ~left & ~left_handed,
+    }
 
 
-def describe_times(frames: "Frames") -> Iterator[str]:
-    """Yield a line for each trajectory: when it starts and ends."""
-    if frames.times is None:
-        yield "times         unknown (--timestep gives the time between frames)"
-        return
-    for number, times in enumerate(frames.split(frames.times)):
-        step = f", every {(times[-1] - times[0]) / (len(times) - 1):g} ps" if len(times) > 1 else ""
-        yield f"{'times' if number == 0 else '':<14}{times[0]:g} to {times[-1]:g} ps{step}"
-
-
-#: Regions of the Ramachandran plot, with the usual names; psi is taken from -120 to 240.
-REGIONS: dict[str, "Callable[[np.ndarray, np.ndarray], np.ndarray]"] = {
-    "alpha-R": lambda phi, psi: (phi < 0) & (psi < 60),
-    "PII": lambda phi, psi: (phi >= -110) & (phi < 0) & (psi >= 60),
-    "beta": lambda phi, psi: (phi < -110) & (psi >= 60),
-    "alpha-L": lambda phi, psi: (phi >= 0) & (psi >= -60) & (psi < 100),
-    "epsilon": lambda phi, psi: (phi >= 0) & ((psi < -60) | (psi >= 100)),
-}
-
-
-def describe_regions(frames: "Frames") -> Iterator[str]:
+def region_table(frames: "Frames") -> Iterator[str]:
     """Yield a table of the share of frames in each region of the Ramachandran plot, a residue a line."""
-    residues = [str(residue) for residue in frames.residues]
-    if not residues:
-        return
-    yield "phi/psi       " + "".join(f"{region:>9}" for region in REGIONS)
-    for column, residue in enumerate(residues):
-        phi, psi = frames.phi[:, column], (frames.psi[:, column] + 120) % 360 - 120
-        shares = (inside(phi, psi).mean() for inside in REGIONS.values())
-        yield f"  {residue:<12}" + "".join(f"{share:>9.2%}" for share in shares)
+    for column, residue in enumerate(frames.residues):
+        regions = ramachandran_regions(frames.phi[:, column], frames.psi[:, column])
+        if column == 0:
+            yield f"{'share of frames':<16}" + "".join(f"{name:>9}" for name in regions)
+        yield f"{residue:<16}" + "".join(f"{inside.mean():>9.2%}" for inside in regions.values())
 
 
 # --- errors, warnings and messages: one line each, on stderr

@@ -20,10 +20,10 @@ PACKAGE = Path(mdfuzzy.__file__).parent
 #: The steps, later ones first: each may import only what stands to its right.
 STEPS = (
     *("kinetics", "interfaces", "scores", "memberships", "cores"),
-    *("persistence", "density", "neighbors", "graph", "frames"),
+    *("persistence", "density", "neighbors", "graph", "loading", "frames"),
 )
-#: Private parts of a step that outgrew one module: for that step alone; each imports those to its right.
-PARTS = {"frames": ("_atoms", "_files", "_claims"), "memberships": ("_solve",)}
+#: Private parts of steps that outgrew one module: for these steps alone; each may import those to its right.
+PARTS = {("loading", "frames"): ("_pieces", "_atoms", "_files", "_claims"), ("memberships",): ("_solve",)}
 #: What every module may use.
 COMMON = {"_check", "_threads", "_kernels"}
 #: What each module may import from the package. A module that is not named here fails: say where it stands.
@@ -32,12 +32,15 @@ LAYERS: dict[str, set[str]] = {
     "_check": set(),
     "_threads": {"_check"},
     "_kernels": {"_kernels"},
-    **{step: {*COMMON, *STEPS[place + 1 :], *PARTS.get(step, ())} for place, step in enumerate(STEPS)},
+    **{step: {*COMMON, *STEPS[place + 1 :]} for place, step in enumerate(STEPS)},
     **{part: {*COMMON, *parts[place + 1 :]} for parts in PARTS.values() for place, part in enumerate(parts)},
     **{name: {*COMMON, *STEPS} for name in ("estimator", "pipeline")},
     **{name: {*COMMON, *STEPS, "pipeline"} for name in ("plots", "exports", "rundir", "datasets")},
     "report": {*COMMON, *STEPS, "pipeline", "plots"},
 }
+for steps, parts in PARTS.items():
+    for step in steps:
+        LAYERS[step] |= set(parts)
 LAYERS["_solve"] = {"_kernels"}  # arrays in, arrays out
 LAYERS["cli"] = set(LAYERS) - {part for parts in PARTS.values() for part in parts}
 
@@ -48,7 +51,7 @@ LIBRARIES: dict[str, set[str]] = {
     "scipy": set(LAYERS) - {"__init__", "_check", "_threads", "cli"},
     "sklearn": {"neighbors", "density", "estimator"},
     "numba": {"_kernels", "_threads"},
-    "mdtraj": {"frames", "exports", "datasets", "neighbors"},
+    "mdtraj": {"loading", "frames", "exports", "datasets", "neighbors"},
     "matplotlib": {"plots"},
     "plotly": {"report"},
     "deeptime": {"kinetics"},
@@ -62,9 +65,9 @@ LIBRARIES: dict[str, set[str]] = {
 HEAVY = ("mdtraj", "matplotlib", "plotly", "deeptime", "sklearn", "scipy", "numba")
 
 
-for step, parts in PARTS.items():
+for steps, parts in PARTS.items():
     for places in LIBRARIES.values():
-        places |= set(parts) if step in places else set()
+        places |= set(parts) if places & set(steps) else set()
 
 
 def module_of(path: Path) -> str:
