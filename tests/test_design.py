@@ -17,13 +17,26 @@ import mdfuzzy
 
 PACKAGE = Path(mdfuzzy.__file__).parent
 
+#: Reading trajectories, and its private parts: each may import only what stands to its right.
+READING = (
+    *("loading", "_store", "_plan", "features", "frames"),
+    *("_pieces", "_atoms", "_files", "_claims", "_trajectories"),
+)
 #: The steps, later ones first: each may import only what stands to its right.
 STEPS = (
-    *("kinetics", "interfaces", "scores", "memberships", "cores"),
-    *("persistence", "density", "neighbors", "graph", "loading", "frames"),
+    *(
+        "kinetics",
+        "interfaces",
+        "scores",
+        "memberships",
+        "cores",
+        "persistence",
+        "density",
+        "neighbors",
+        "graph",
+    ),
+    *(module for module in READING if not module.startswith("_")),
 )
-#: Private parts of steps that outgrew one module: for these steps alone; each may import those to its right.
-PARTS = {("loading", "frames"): ("_pieces", "_atoms", "_files", "_claims"), ("memberships",): ("_solve",)}
 #: What every module may use.
 COMMON = {"_check", "_threads", "_kernels"}
 #: What each module may import from the package. A module that is not named here fails: say where it stands.
@@ -32,17 +45,15 @@ LAYERS: dict[str, set[str]] = {
     "_check": set(),
     "_threads": {"_check"},
     "_kernels": {"_kernels"},
+    "_solve": {"_kernels"},
     **{step: {*COMMON, *STEPS[place + 1 :]} for place, step in enumerate(STEPS)},
-    **{part: {*COMMON, *parts[place + 1 :]} for parts in PARTS.values() for place, part in enumerate(parts)},
+    **{module: {*COMMON, *READING[place + 1 :]} for place, module in enumerate(READING)},
     **{name: {*COMMON, *STEPS} for name in ("estimator", "pipeline")},
     **{name: {*COMMON, *STEPS, "pipeline"} for name in ("plots", "exports", "rundir", "datasets")},
     "report": {*COMMON, *STEPS, "pipeline", "plots"},
 }
-for steps, parts in PARTS.items():
-    for step in steps:
-        LAYERS[step] |= set(parts)
-LAYERS["_solve"] = {"_kernels"}  # arrays in, arrays out
-LAYERS["cli"] = set(LAYERS) - {part for parts in PARTS.values() for part in parts}
+LAYERS["memberships"] |= {"_solve"}
+LAYERS["cli"] = {name for name in LAYERS if not name.startswith("_")} | {"__init__"}
 
 #: Where a library may appear; one that is not named here may appear nowhere.
 LIBRARIES: dict[str, set[str]] = {
@@ -51,23 +62,18 @@ LIBRARIES: dict[str, set[str]] = {
     "scipy": set(LAYERS) - {"__init__", "_check", "_threads", "cli"},
     "sklearn": {"neighbors", "density", "estimator"},
     "numba": {"_kernels", "_threads"},
-    "mdtraj": {"loading", "frames", "exports", "datasets", "neighbors"},
+    "mdtraj": {*READING, "exports", "datasets", "neighbors"},
     "matplotlib": {"plots"},
     "plotly": {"report"},
     "deeptime": {"kinetics"},
     "click": {"cli"},
     "pyarrow": {"exports"},
     "pandas": {"exports"},
-    "tables": {"frames"},
+    "tables": {"_files"},
     "pynndescent": {"neighbors"},
 }
 #: Slow to import: only inside functions, so that importing the package answers at once.
 HEAVY = ("mdtraj", "matplotlib", "plotly", "deeptime", "sklearn", "scipy", "numba")
-
-
-for steps, parts in PARTS.items():
-    for places in LIBRARIES.values():
-        places |= set(parts) if places & set(steps) else set()
 
 
 def module_of(path: Path) -> str:
