@@ -1,7 +1,6 @@
 """Settings of the documentation: ``sphinx-build -W -n docs html``."""
 
 from importlib import import_module
-from importlib.metadata import version as installed_version
 from pathlib import Path
 
 import mdfuzzy
@@ -9,7 +8,7 @@ import mdfuzzy
 project = "mdfuzzy"
 author = "The mdfuzzy developers"
 copyright = f"2026, {author}"
-release = installed_version("mdfuzzy")
+release = mdfuzzy.__version__
 version = release
 
 extensions = [
@@ -23,8 +22,6 @@ extensions = [
 exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.zip", "gallery/*.md5"]
 templates_path = ["_templates"]
 nitpicky = True
-# Types in docstrings are written for readers ("(n, k) int32"), not as links.
-nitpick_ignore_regex = [(r"py:.*", r"(?!mdfuzzy).*")]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3

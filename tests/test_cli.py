@@ -89,7 +89,7 @@ def test_info(files, capsys):
 def test_info_with_other_atoms_and_stride(files, capsys):
     arguments = ["--top", str(files / "ala2.pdb"), "--atoms", "name CA C N", "--stride", "10"]
     assert main(["info", str(files / "a.xtc"), *arguments]) == 0
-    assert "3 frames of 5 atoms in 1 trajectory" in capsys.readouterr().out
+    assert "3 frames of 6 atoms in 1 trajectory" in capsys.readouterr().out
 
 
 def test_info_takes_the_time_step(files, capsys):
