@@ -13,8 +13,9 @@ __version__ = "0.1.0"
 
 #: Where each public name lives.
 _HOME = {
+    "Features": "features",
     "Frames": "frames",
-    "load": "frames",
+    "load": "loading",
     "Graph": "graph",
     "Neighbors": "neighbors",
     "euclidean_neighbors": "neighbors",

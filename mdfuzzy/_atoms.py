@@ -1,0 +1,225 @@
+"""Which atoms to load, what may go wrong with them, and which torsions and bonds go along."""
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import mdtraj as md
+
+# fmt: off
+_WATER = frozenset((
+    "HOH", "WAT", "H2O", "SOL", "TIP", "TIP2", "TIP3", "TIP4", "TIP5", "TIP3P", "TIP4P", "TIP5P", "TP3",
+    "TP4", "TP5", "T3P", "T4P", "T5P", "T4E", "T4D", "SPC", "SPCE", "OPC", "OPC3", "OHH", "OH2", "HHO",
+    "DOD",
+))
+#: Ions by the names of their residues, for topologies that take CA (calcium) for carbon.
+_IONS = frozenset((
+    "LI", "LI+", "LIT", "NA", "NA+", "SOD", "K", "K+", "POT", "RB", "RB+", "RUB", "CS", "CS+", "CES", "MG",
+    "MG+", "MG2", "MG2+", "CA", "CA+", "CA2", "CA2+", "CAL", "ZN", "ZN2", "ZN2+", "BA", "BAR", "F", "F-",
+    "CL", "CL-", "CLA", "BR", "BR-", "I", "I-", "IOD",
+))
+# fmt: on
+#: A residue of one atom is a bead or an alpha carbon, not an ion, if that atom is one of these.
+_BEADS = frozenset({"C", "VS"})
+_HYDROGEN = frozenset({"H", "D"})
+
+#: Side-chain atoms that a rotation by 180 or 120 degrees exchanges.
+_EXCHANGED = {
+    "PHE": {"CD1", "CD2", "CE1", "CE2"},
+    "TYR": {"CD1", "CD2", "CE1", "CE2"},
+    "LEU": {"CD1", "CD2"},
+    "VAL": {"CG1", "CG2"},
+    "ASP": {"OD1", "OD2"},
+    "GLU": {"OE1", "OE2"},
+    "ARG": {"NH1", "NH2"},
+}
+_SAFE = "backbone or name CB"
+
+
+def select_atoms(topology: "md.Topology", atoms: str | npt.ArrayLike | None) -> tuple[np.ndarray, str]:
+    """Return the indices of the selected atoms, ascending, and the selection in words."""
+    total = topology.n_atoms
+    if atoms is None:
+        indices, words = heavy_solute_atoms(topology), "heavy atoms of the solute"
+        remedy = "The topology may hold solvent or hydrogens only: select atoms with `atoms`."
+    elif isinstance(atoms, str):
+        words, remedy = repr(atoms), "Compare with the names in the topology."
+        try:
+            indices = np.asarray(topology.select(atoms))
+        except Exception as error:
+            raise ValueError(
+                f"`atoms` must be a selection in the language of mdtraj, such as 'name CA' or 'protein and "
+                f"not element H', or an array of atom indices; got {atoms!r}."
+            ) from error
+    else:
+        indices, words, remedy = check_indices(atoms, total), "chosen by index", ""
+    if len(indices) == 0:
+        raise ValueError(
+            f"`atoms` must select at least 3 atoms; {words} matches none of {total}. {remedy}".strip()
+        )
+    if len(indices) < 3:
+        raise ValueError(
+            f"`atoms` must select at least 3 atoms, or a rotation is not determined; "
+            f"{words} matches {len(indices)} of {total}."
+        )
+    return indices.astype(np.int64), f"{words} ({len(indices)} of {total} atoms)"
+
+
+def check_indices(atoms: npt.ArrayLike, total: int) -> np.ndarray:
+    """Return an array of atom indices in ascending order, or raise."""
+    indices = np.asarray(atoms)
+    if indices.ndim != 1 or (indices.size and not np.issubdtype(indices.dtype, np.integer)):
+        raise TypeError(
+            f"`atoms` must be a selection string or a one-dimensional array of atom indices; got an array of "
+            f"shape {indices.shape} and type {indices.dtype}. For a mask, pass np.flatnonzero(mask)."
+        )
+    if indices.size and not 0 <= indices.min() <= indices.max() < total:
+        bad = indices[(indices < 0) | (indices >= total)][0]
+        raise ValueError(f"`atoms` must be indices in [0, {total - 1}]; got {bad}. There are {total} atoms.")
+    if len(np.unique(indices)) < len(indices):
+        raise ValueError("`atoms` must name each atom once; got an index twice.")
+    return np.sort(indices)
+
+
+def heavy_solute_atoms(topology: "md.Topology") -> np.ndarray:
+    """Return the atoms that are neither hydrogen, nor water, nor an ion of a single atom."""
+    heavy, virtual = [], []
+    for residue in topology.residues:
+        if residue.name.upper() in _WATER:
+            continue
+        lone = residue.n_atoms == 1
+        for atom in residue.atoms:
+            symbol = _symbol(atom)
+            if lone and (residue.name.upper() in _IONS or symbol not in _BEADS):
+                continue
+            if symbol == "VS":
+                virtual.append(atom.index)
+            elif symbol not in _HYDROGEN:
+                heavy.append(atom.index)
+    return np.array(heavy or virtual, dtype=np.int64)  # beads only where there is nothing else
+
+
+def _symbol(atom: "md.core.topology.Atom") -> str:
+    return "VS" if atom.element is None else atom.element.symbol
+
+
+@dataclass(frozen=True)
+class Bonds:
+    """The bonds of a topology.
+
+    Attributes
+    ----------
+    pairs : (bonds, 2) int32
+        Atom indices.
+    molecules : (atoms,) int32
+        Which molecule each atom belongs to; chains stand in for molecules where there are no bonds.
+    """
+
+    pairs: np.ndarray
+    molecules: np.ndarray
+
+    @classmethod
+    def of(cls, topology: "md.Topology") -> "Bonds":
+        """Read the bonds of a topology."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        n = topology.n_atoms
+        pairs = np.array([(a.index, b.index) for a, b in topology.bonds], np.int32).reshape(-1, 2)
+        if len(pairs) == 0:
+            return cls(pairs, np.array([atom.residue.chain.index for atom in topology.atoms], np.int32))
+        matrix = coo_array((np.ones(len(pairs)), pairs.T), shape=(n, n))
+        return cls(pairs, connected_components(matrix, directed=False)[1])
+
+    def trees(self, atoms: np.ndarray) -> np.ndarray:
+        """Return the bonds of a spanning tree of every molecule of `atoms`, from the root outwards, (m, 2).
+
+        In that order each bond joins an atom that has its final place to one that has not.
+        """
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import breadth_first_order
+
+        n = len(self.molecules)
+        if len(self.pairs) == 0:
+            return np.empty((0, 2), np.int32)
+        matrix = coo_array((np.ones(len(self.pairs)), self.pairs.T), shape=(n, n)).tocsr()
+        bonds = [np.empty((0, 2), np.int32)]
+        _, roots = np.unique(self.molecules[atoms], return_index=True)
+        for root in atoms[roots]:
+            order, parents = breadth_first_order(matrix, root, directed=False)
+            bonds.append(np.column_stack([parents[order[1:]], order[1:]]).astype(np.int32))
+        return np.ascontiguousarray(np.concatenate(bonds))
+
+
+@dataclass(frozen=True)
+class Torsions:
+    """The phi and psi angles of the residues that have both.
+
+    Attributes
+    ----------
+    quartets : (2 * residues, 4) int32
+        The atoms of all phi, then of all psi angles.
+    residues : tuple of str
+        Labels such as ``"ALA2"``, with the chain in front where several chains have such residues.
+    """
+
+    quartets: np.ndarray
+    residues: tuple[str, ...]
+
+    @classmethod
+    def of(cls, topology: "md.Topology") -> "Torsions":
+        """Find the phi and psi angles of a topology."""
+        from mdtraj.geometry.dihedral import indices_phi, indices_psi
+
+        atom = topology.atom
+        # The third atom of phi (C, N, CA, C) and the second of psi (N, CA, C, N) is the residue's CA.
+        phi = {atom(quartet[2]).residue: quartet for quartet in indices_phi(topology)}
+        psi = {atom(quartet[1]).residue: quartet for quartet in indices_psi(topology)}
+        both = [residue for residue in phi if residue in psi]
+        chains = {residue.chain.index for residue in both}
+        labels = tuple(f"{r.chain.index}:{r}" if len(chains) > 1 else str(r) for r in both)
+        quartets = [phi[residue] for residue in both] + [psi[residue] for residue in both]
+        return cls(np.array(quartets, np.int32).reshape(-1, 4), labels)
+
+
+def warn_of_pitfalls(topology: "md.Topology", atoms: np.ndarray, bonds: Bonds) -> None:
+    """Warn of selections whose RMSD says something else than the user may think."""
+    molecules = np.unique(bonds.molecules[atoms])
+    if len(molecules) > 1:
+        kind = "molecules" if len(bonds.pairs) else "chains"
+        warnings.warn(
+            f"The selected atoms belong to {len(molecules)} {kind}, so RMSD sees their relative position as "
+            f"well. To see one molecule only, select it, for example atoms='chainid 0 and not element H'. If "
+            f"they are one molecule, the topology lacks bonds between its parts.",
+            stacklevel=3,
+        )
+    exchanged = {
+        atom.residue.name
+        for atom in map(topology.atom, atoms)
+        if atom.name in _EXCHANGED.get(atom.residue.name, ())
+    }
+    if exchanged:
+        warnings.warn(
+            f"The selection contains atoms of {', '.join(sorted(exchanged))} side chains that a rotation "
+            f"exchanges; such flips create false states. atoms={_SAFE!r} avoids it.",
+            stacklevel=3,
+        )
+    if has_equivalent_hydrogens(topology, atoms, bonds):
+        warnings.warn(
+            "The selection contains hydrogens that a rotation exchanges (CH3, NH3, ...); such rotations "
+            "create false states. The default selection, the heavy atoms of the solute, avoids it.",
+            stacklevel=3,
+        )
+
+
+def has_equivalent_hydrogens(topology: "md.Topology", atoms: np.ndarray, bonds: Bonds) -> bool:
+    """Whether an atom with three hydrogens has one of them among the selected atoms."""
+    hydrogen = np.array([_symbol(atom) in _HYDROGEN for atom in topology.atoms])
+    ends = np.concatenate([bonds.pairs, bonds.pairs[:, ::-1]])
+    ends = ends[hydrogen[ends[:, 1]]]
+    carried = np.bincount(ends[:, 0], minlength=topology.n_atoms)
+    return bool(np.isin(ends[carried[ends[:, 0]] >= 3, 1], atoms).any())

@@ -1,0 +1,101 @@
+"""What to take from every frame: the selected atoms, centred, and the backbone torsions."""
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mdfuzzy._atoms import Bonds, Torsions, check_indices, select_atoms, warn_of_pitfalls
+from mdfuzzy._pieces import Piece, has_box
+
+if TYPE_CHECKING:
+    import mdtraj as md
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What to take from every frame.
+
+    Attributes
+    ----------
+    atoms : (m,) int64
+        The selected atoms, ascending.
+    selection : str
+        The same in words.
+    torsions : Torsions
+        The backbone torsions, which may involve other atoms.
+    trees : (bonds, 2) int32
+        The bonds along which molecules are put together.
+    whole : bool or None
+        Whether to do that always, never, or where there is a box.
+    """
+
+    atoms: np.ndarray
+    selection: str
+    torsions: Torsions
+    trees: np.ndarray
+    whole: bool | None
+
+    def makes_whole(self, chunk: "md.Trajectory", piece: Piece) -> bool:
+        """Whether the molecules of these frames are to be put together."""
+        if self.whole and not has_box(chunk):
+            raise ValueError(
+                f"`whole` must not be True for frames without a periodic box; {piece.name} has none. "
+                f"Leave it out to make molecules whole where there is a box."
+            )
+        return self.whole is not False and len(self.trees) > 0 and has_box(chunk)
+
+    def take(self, chunk: "md.Trajectory", piece: Piece) -> tuple[np.ndarray, np.ndarray]:
+        """Return centred coordinates (float64) and torsions (degrees) of a chunk, which is changed."""
+        import mdtraj as md
+
+        if not chunk.xyz.flags.c_contiguous:
+            chunk.xyz = np.ascontiguousarray(chunk.xyz)
+        made_whole = self.makes_whole(chunk, piece)
+        if made_whole:
+            chunk.make_molecules_whole(inplace=True, sorted_bonds=self.trees)
+        xyz = chunk.xyz[:, self.atoms].astype(np.float64)
+        with np.errstate(invalid="ignore"):  # infinite coordinates are reported later, with file and frame
+            xyz -= np.einsum("nac->nc", xyz)[:, None] / len(self.atoms)
+        angles = md.compute_dihedrals(chunk, self.torsions.quartets, periodic=not made_whole)
+        return xyz, np.degrees(angles)
+
+
+def make_plan(topology: "md.Topology", atoms: object, whole: bool | None) -> Plan:
+    """Decide what to take from frames with a topology, and warn of what may surprise."""
+    indices, selection = select_atoms(topology, atoms)
+    bonds, torsions = Bonds.of(topology), Torsions.of(topology)
+    warn_of_pitfalls(topology, indices, bonds)
+    trees = bonds.trees(np.union1d(indices, torsions.quartets))
+    if whole and len(trees) == 0:
+        raise ValueError("`whole` must not be True if the topology has no bonds. Add them, or leave it out.")
+    return Plan(indices, selection, torsions, trees, whole)
+
+
+def make_plan_for_arrays(n_atoms: int, atoms: object, whole: bool | None) -> Plan:
+    """Decide what to take from frames without a topology."""
+    if isinstance(atoms, str):
+        raise ValueError(
+            f"`atoms` must be indices if there is no topology; got {atoms!r}. Give `top` as well."
+        )
+    if whole:
+        raise ValueError("`whole` must not be True for arrays, which have no box.")
+    indices = np.arange(n_atoms) if atoms is None else check_indices(atoms, n_atoms)
+    if len(indices) < 3:
+        raise ValueError(
+            f"`atoms` must select at least 3 atoms, or a rotation is not determined; "
+            f"got {len(indices)} of {n_atoms}."
+        )
+    words = f"{'all' if atoms is None else 'chosen by index'} ({len(indices)} of {n_atoms} atoms)"
+    return Plan(indices, words, Torsions(np.empty((0, 4), np.int32), ()), np.empty((0, 2), np.int32), whole)
+
+
+def warn_of_open_box(chunk: "md.Trajectory", plan: Plan) -> None:
+    """Warn if molecules may be divided by the boundary and there are no bonds to put them together."""
+    if plan.whole is None and len(plan.trees) == 0 and has_box(chunk):
+        warnings.warn(
+            "The frames have a periodic box but the topology has no bonds, so molecules that the boundary "
+            "divides stay divided. Give a topology with bonds, or whole=False if all molecules are whole.",
+            stacklevel=5,
+        )

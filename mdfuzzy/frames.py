@@ -1,0 +1,232 @@
+"""Frames of trajectories: coordinates to be compared by RMSD, and where each of them comes from."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import check_choice, read_only
+from mdfuzzy._trajectories import Trajectories, shorten
+
+if TYPE_CHECKING:
+    import mdtraj as md
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Where a run of frames comes from: frames ``first + stride * arange(count)`` of one file or object.
+
+    Attributes
+    ----------
+    path : str or None
+        The file; None for frames of an object in memory.
+    trajectory : int
+        The trajectory of the `Frames` that these frames belong to.
+    first, stride, count : int
+        Which frames of the file they are.
+    data : md.Trajectory, array or None
+        The caller's object, if there is no file.
+    """
+
+    path: str | None
+    trajectory: int
+    first: int
+    stride: int
+    count: int
+    data: object = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Frames(Trajectories):
+    """The frames of one or many trajectories, ready to be compared by RMSD. Made by `load`.
+
+    Attributes
+    ----------
+    xyz : (n, atoms, 3) float32
+        Coordinates in nm, every frame centred on its centroid, not superposed.
+    lengths : (trajectories,) int64
+        Frames per trajectory.
+    times : (n,) float64 or None
+        Times in ps; None unless every trajectory has them.
+    topology : md.Topology or None
+        The loaded atoms; None for frames that come from arrays.
+    atoms : (atoms,) int64 or None
+        The indices of the loaded atoms in the sources.
+    selection : str
+        The loaded atoms in words.
+    phi, psi : (n, residues) float32 or None
+        Backbone torsions in degrees, of every residue of the whole topology that has both; None if none has.
+    residues : tuple of str
+        The labels of these residues, such as ``"ALA2"``.
+    sources : tuple of Source
+        The runs of frames, in order: enough to read any frame back with all its atoms.
+    top : str, md.Topology or None
+        The topology of the sources, or the file that holds it.
+    whole : bool
+        Whether molecules were put together across the periodic boundary.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> frames = mf.datasets.alanine_dipeptide()
+    >>> frames.xyz.shape[1:], frames.residues
+    ((10, 3), ('ALA2',))
+    """
+
+    xyz: np.ndarray
+    lengths: np.ndarray
+    times: np.ndarray | None = None
+    topology: "md.Topology | None" = None
+    atoms: np.ndarray | None = None
+    selection: str = ""
+    phi: np.ndarray | None = None
+    psi: np.ndarray | None = None
+    residues: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    top: "str | md.Topology | None" = None
+    whole: bool = False
+
+    def __post_init__(self) -> None:
+        xyz = np.ascontiguousarray(self.xyz, dtype=np.float32)
+        if xyz.ndim != 3 or xyz.shape[2] != 3:
+            raise ValueError(f"`xyz` must have shape (frames, atoms, 3); got {xyz.shape}.")
+        object.__setattr__(self, "xyz", read_only(xyz))
+        self._check_lengths(len(xyz))
+        # A sum of rounded coordinates: its error is far below the tolerance, an offset far above.
+        offset = np.abs(np.einsum("nac->nc", xyz)).max(initial=0.0) / max(1, xyz.shape[1])
+        if not offset <= 1e-4 * max(1.0, float(np.abs(xyz).max(initial=0.0))):
+            raise ValueError(
+                f"`xyz` must be finite and centred on the centroid of every frame; got a centroid "
+                f"{offset:g} nm from the origin. Use `load`, which centres a copy."
+            )
+        expected = {"times": (len(xyz),), "atoms": (xyz.shape[1],)}
+        expected |= dict.fromkeys(("phi", "psi"), (len(xyz), len(self.residues)))
+        types = {"times": np.float64, "atoms": np.int64, "phi": np.float32, "psi": np.float32}
+        for name, shape in expected.items():
+            if getattr(self, name) is not None:
+                array = np.ascontiguousarray(getattr(self, name), dtype=types[name])
+                if array.shape != shape:
+                    raise ValueError(f"`{name}` must have shape {shape}; got {array.shape}.")
+                object.__setattr__(self, name, read_only(array))
+        if self.topology is not None and self.topology.n_atoms != xyz.shape[1]:
+            raise ValueError(
+                f"`topology` must have the atoms of `xyz`, {xyz.shape[1]}; got {self.topology.n_atoms}."
+            )
+
+    @property
+    def n_atoms(self) -> int:
+        """The number of loaded atoms."""
+        return self.xyz.shape[1]
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self):,} frames of {self.n_atoms} atoms in {self.n_trajectories} trajector"]
+        parts[0] += "y" if self.n_trajectories == 1 else "ies"
+        if self.times is not None:
+            parts.append(_span(self.split(self.times)))
+        if self.residues:
+            parts.append(f"phi and psi of {shorten(self.residues)}")
+        return f"Frames({'; '.join(parts)})"
+
+    def summary(self) -> str:
+        """Return a text that says what was loaded: the atoms, and each trajectory with its length.
+
+        Examples
+        --------
+        >>> import mdfuzzy as mf
+        >>> print(mf.datasets.alanine_dipeptide().summary())
+        Frames(...)
+        atoms: heavy atoms of the solute (10 of 10 atoms)
+        ...
+        """
+        lines = [repr(self)]
+        if self.selection:
+            lines.append(f"atoms: {self.selection}" + (", molecules made whole" if self.whole else ""))
+        times = self.split(self.times) if self.times is not None else None
+        for number, length in enumerate(self.lengths):
+            names = [s.path or type(s.data).__name__ for s in self.sources if s.trajectory == number]
+            span = f", {_span([times[number]])}" if times is not None else ""
+            files = f": {shorten(names)}" if names else ""
+            lines.append(f"trajectory {number}{files}: {length:,} frames{span}")
+        return "\n".join(lines)
+
+    def trajectory(
+        self, indices: npt.ArrayLike | None = None, *, atoms: Literal["loaded", "all"] = "loaded"
+    ) -> "md.Trajectory":
+        """Return chosen frames as an `md.Trajectory`.
+
+        Parameters
+        ----------
+        indices : (m,) array of int, optional
+            Frames, in any order; all by default.
+        atoms : {"loaded", "all"}
+            The loaded atoms as they are here, centred; or all atoms with their box, as they are in the
+            source files, which are read again.
+
+        Returns
+        -------
+        md.Trajectory
+            With times in ps where they are known; otherwise mdtraj numbers the frames.
+
+        Examples
+        --------
+        >>> import mdfuzzy as mf
+        >>> frames = mf.datasets.alanine_dipeptide()
+        >>> frames.trajectory([0, 100])
+        <mdtraj.Trajectory with 2 frames, 10 atoms, 3 residues, without unitcells at 0x...>
+        """
+        import mdtraj as md
+
+        check_choice("atoms", atoms, ("loaded", "all"))
+        chosen = self._check_frames(np.arange(len(self)) if indices is None else indices)
+        if chosen.ndim != 1 or chosen.size == 0:
+            raise ValueError(f"`indices` must be a list of at least one frame; got shape {chosen.shape}.")
+        if self.topology is None:
+            raise ValueError(
+                "These frames have no topology, because they come from arrays. Give `top` to `load`."
+            )
+        if atoms == "all":
+            return self._read_back(chosen)
+        times = None if self.times is None else self.times[chosen]
+        return md.Trajectory(self.xyz[chosen], self.topology.copy(), times)
+
+    def _read_back(self, chosen: np.ndarray) -> "md.Trajectory":
+        from mdfuzzy._atoms import Bonds
+        from mdfuzzy._files import read_topology
+        from mdfuzzy._pieces import has_box, open_piece
+
+        if not self.sources:
+            raise ValueError("These frames have no sources to read all atoms from. Use atoms='loaded'.")
+        import mdtraj as md
+
+        topology = read_topology(self.top) if isinstance(self.top, str) else self.top.copy()
+        ends = np.cumsum([source.count for source in self.sources])
+        run = np.searchsorted(ends, chosen, side="right")
+        xyz = np.empty((len(chosen), topology.n_atoms, 3), np.float32)
+        boxes = np.full((2, len(chosen), 3), np.nan, np.float32)
+        for number in np.unique(run):
+            source, rows = self.sources[number], np.flatnonzero(run == number)
+            place = chosen[rows] - (ends[number] - source.count)
+            piece = open_piece(source.path if source.path is not None else source.data)
+            part = piece.read(topology, source.first + source.stride * place)
+            if has_box(part):
+                boxes[0, rows], boxes[1, rows] = part.unitcell_lengths, part.unitcell_angles
+            xyz[rows] = part.xyz
+        box = (None, None) if np.isnan(boxes).any() else tuple(boxes)
+        result = md.Trajectory(xyz, topology, None if self.times is None else self.times[chosen], *box)
+        if self.whole and has_box(result):
+            trees = Bonds.of(topology).trees(self.atoms)
+            result.make_molecules_whole(inplace=True, sorted_bonds=trees)
+        return result
+
+
+def _span(times: list[np.ndarray]) -> str:
+    """Say how long trajectories are and how far apart their frames."""
+    total = sum(float(part[-1] - part[0]) for part in times)
+    steps = np.concatenate([np.diff(part) for part in times])
+    length = f"{total / 1000:.4g} ns" if abs(total) >= 1000 else f"{total:.4g} ps"
+    if len(steps) == 0:
+        return length
+    step = float(np.median(steps))
+    even = np.abs(steps - step).max() <= 0.01 * abs(step) + 1e-6 * float(np.abs(times[0]).max())
+    return f"{length}, a frame every {step:.4g} ps" if even else f"{length}, frames at uneven times"

@@ -1,0 +1,171 @@
+"""From trajectory files, objects or arrays to `Frames`, one chunk at a time."""
+
+import logging
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy.typing as npt
+
+from mdfuzzy import _files
+from mdfuzzy._check import check_int, check_real
+from mdfuzzy._pieces import FilePiece, Piece, expand
+from mdfuzzy._plan import make_plan, make_plan_for_arrays
+from mdfuzzy._store import Store
+from mdfuzzy.frames import Frames
+
+if TYPE_CHECKING:
+    import mdtraj as md
+
+logger = logging.getLogger("mdfuzzy")
+
+
+def load(
+    paths: object,
+    *,
+    top: "str | os.PathLike | md.Topology | md.Trajectory | None" = None,
+    atoms: str | npt.ArrayLike | None = None,
+    stride: int = 1,
+    whole: bool | None = None,
+    timestep: float | None = None,
+    lengths: Sequence[int] | None = None,
+    progress: bool | None = None,
+) -> Frames:
+    """Load trajectories, keeping the selected atoms only.
+
+    Files are read in chunks, so the memory needed is that of the result plus one chunk, however much
+    solvent there is (except for PDB and mmCIF files, which mdtraj reads whole).
+
+    Parameters
+    ----------
+    paths : path, glob, md.Trajectory, (n, atoms, 3) array in nm, or a list of these
+        Each is a trajectory of its own. A list inside the list holds the pieces of one trajectory, such as
+        the files of a run and its restarts; a frame that two pieces share is loaded once.
+    top : path, md.Topology or md.Trajectory, optional
+        The topology, for formats that have none.
+    atoms : str or (m,) array of int, optional
+        A selection in the language of mdtraj, or atom indices. By default the heavy atoms of the solute:
+        no hydrogens, no water, no ions of a single atom.
+    stride : int
+        Load every stride-th frame.
+    whole : bool, optional
+        Whether to put molecules together that the periodic boundary divides. By default where there are
+        both a box and bonds.
+    timestep : float, optional
+        Time between the frames of the file in ps, for formats without times (DCD, LAMMPS, PDB, ...) and for
+        arrays. Times that a file holds are kept.
+    lengths : sequence of int, optional
+        The frames of each trajectory, if `paths` is one array that holds several.
+    progress : bool, optional
+        Whether to show a progress bar; by default in a terminal only.
+
+    Returns
+    -------
+    Frames
+        Centred coordinates with the trajectory boundaries, times, topology and backbone torsions.
+
+    Warns
+    -----
+    UserWarning
+        If the selection spans several molecules, or contains atoms that a rotation exchanges.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> folder = mf.datasets.folder()
+    >>> mf.load(folder / "ala2_*.xtc", top=folder / "ala2.pdb", atoms="name N CA C", stride=10)
+    Frames(... frames of 5 atoms in ... trajectories; ...; phi and psi of ALA2)
+    """
+    from tqdm import tqdm
+
+    stride = check_int("stride", stride, 1, remedy="1 loads every frame.")
+    if timestep is not None:
+        timestep = check_real("timestep", timestep, above=0, remedy="It is the time between frames in ps.")
+    for name, value in (("whole", whole), ("progress", progress)):
+        if value not in (None, True, False):
+            raise TypeError(f"`{name}` must be True, False or None; got {value!r}.")
+    trajectories = expand(paths, lengths)
+    pieces = [piece for trajectory in trajectories for piece in trajectory]
+    topology, handle = _find_topology(pieces, top)
+    if topology is None:
+        plan = make_plan_for_arrays(pieces[0].n_atoms, atoms, whole)
+    else:
+        plan = make_plan(topology, atoms, whole)
+    logger.info("loading %s", plan.selection)
+    store = Store(plan, topology)
+    # With disable=None tqdm looks whether it writes to a terminal.
+    with tqdm(unit=" frames", disable=None if progress is None else not progress) as bar:
+        if not bar.disable:
+            counts = [piece.frame_count() for piece in pieces]
+            bar.total = None if None in counts else sum(counts)
+        for trajectory in trajectories:
+            store.add_trajectory(trajectory, stride=stride, timestep=timestep, bar=bar)
+    return store.frames(handle)
+
+
+def _find_topology(pieces: list[Piece], top: object) -> "tuple[md.Topology | None, str | md.Topology | None]":
+    """Return the topology of the sources, and what it can be found from again: its file or itself."""
+    import mdtraj as md
+
+    if isinstance(top, str | os.PathLike):
+        handle = os.path.abspath(os.path.expanduser(os.fspath(top)))
+        topology = _files.read_topology(handle)
+    elif isinstance(top, md.Topology | md.Trajectory):
+        topology = handle = (top.topology if isinstance(top, md.Trajectory) else top).copy()
+    elif top is not None:
+        raise TypeError(
+            f"`top` must be a path, an md.Topology or an md.Trajectory; got {type(top).__name__}."
+        )
+    else:
+        topology, handle = _own_topology(pieces)
+    expected = pieces[0].n_atoms if topology is None else topology.n_atoms
+    for piece in pieces:
+        if piece.n_atoms not in (None, expected):  # files are checked while they are read
+            raise ValueError(
+                f"All trajectories must have the same atoms, those of `top` if it is given; got {piece.name} "
+                f"with {piece.n_atoms} atoms instead of {expected}."
+            )
+    return topology, handle
+
+
+def _own_topology(pieces: list[Piece]) -> "tuple[md.Topology | None, str | md.Topology | None]":
+    """Return the topology that the pieces hold; None if they are arrays."""
+    found = None
+    for piece in pieces:
+        topology = piece.topology()
+        if topology is None:
+            if isinstance(piece, FilePiece) and found is None:
+                raise ValueError(
+                    f"`top` must be given for the format of {piece.name}, which does not name its atoms. "
+                    f"Pass a PDB file or an md.Topology of the same atoms."
+                )
+        elif found is None:
+            found = topology, piece
+        else:
+            _check_same_atoms(*found, topology, piece)
+    if found is None:
+        return None, None
+    topology, piece = found
+    if piece.path is not None:
+        return topology, piece.path
+    topology = topology.copy()
+    return topology, topology
+
+
+def _check_same_atoms(
+    topology: "md.Topology", piece: Piece, other_topology: "md.Topology", other_piece: Piece
+) -> None:
+    ours, theirs = (
+        [f"{atom.residue.name}-{atom.name}" for atom in each.atoms] for each in (topology, other_topology)
+    )
+    if len(ours) != len(theirs):
+        difference = f"{len(ours)} and {len(theirs)} atoms"
+    elif ours != theirs:
+        at = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
+        difference = f"{ours[at]} and {theirs[at]} as atom {at}"
+    else:
+        return
+    raise ValueError(
+        f"All trajectories must have the same atoms; got {piece.name} and {other_piece.name} "
+        f"with {difference}. Load them apart, or give `top` if only the names differ."
+    )
