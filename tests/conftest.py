@@ -24,9 +24,3 @@ def shared_data() -> Path:
             f"the full-size data sets are not here ({SHARED_DATA}); set MDFUZZY_SHARED_DATA to their folder"
         )
     return SHARED_DATA
-
-
-@pytest.fixture(scope="session")
-def repository() -> Path:
-    """The folder that holds README.md, docs/ and examples/."""
-    return Path(__file__).parents[1]
