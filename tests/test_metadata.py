@@ -1,0 +1,44 @@
+"""What the files around the package say about it agrees."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import mdfuzzy
+
+ROOT = Path(__file__).parents[1]
+if not (ROOT / ".ci" / "lowest.txt").exists():
+    pytest.skip("the tests are run without the repository around them", allow_module_level=True)
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+CORE = PROJECT["dependencies"]
+EXTRAS = {
+    extra: [need for need in needs if not need.startswith(("mdfuzzy[", "ruff"))]
+    for extra, needs in PROJECT["optional-dependencies"].items()
+}
+BOUNDS = dict(need.split(">=") for need in [*CORE, *(need for needs in EXTRAS.values() for need in needs)])
+
+
+@pytest.mark.parametrize("name", sorted(BOUNDS))
+def test_lower_bounds_are_releases_that_were_run(name: str):
+    pins = dict(re.findall(r"^([\w-]+)==([\d.]+)$", (ROOT / ".ci" / "lowest.txt").read_text(), re.MULTILINE))
+    run = re.sub(r"(\.0)+$", "", pins[name])
+    assert run == re.sub(r"(\.0)+$", "", BOUNDS[name])
+
+
+@pytest.mark.parametrize("name", sorted(BOUNDS))
+def test_every_dependency_has_a_reason(name: str):
+    assert re.search(rf"^\|.*\b{name}\b", (ROOT / "docs/design/dependencies.md").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("extra", sorted(EXTRAS))
+def test_every_extra_has_a_reason(extra: str):
+    assert f"| `{extra}` |" in (ROOT / "docs/design/dependencies.md").read_text()
+
+
+def test_citation_is_of_this_version():
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert f"\nversion: {mdfuzzy.__version__}\n" in citation
+    assert "10.1016/j.patrec.2017.11.019" in citation
