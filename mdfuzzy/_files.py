@@ -1,5 +1,6 @@
 """Trajectory files: what each format holds, and their frames in chunks of bounded size."""
 
+import contextlib
 import gzip
 import os
 from collections.abc import Iterator
@@ -7,26 +8,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._claims import readable_if_short
+from mdfuzzy._claims import netcdf_frames, readable_if_short
 
 if TYPE_CHECKING:
     import mdtraj as md
 
 _HDF5 = frozenset({".h5", ".hdf5"})
 _PDB = frozenset({".pdb", ".pdb.gz"})
+_NETCDF = frozenset({".nc", ".ncdf", ".netcdf"})
 
 #: Formats that hold the names of their atoms.
-_WITH_TOPOLOGY = (
-    _HDF5 | _PDB | {".lh5", ".gro", ".arc", ".gsd", ".mol2", ".hoomdxml", ".pdbx", ".pdbx.gz"}
-) | {".cif", ".cif.gz", ".mmcif", ".mmcif.gz"}
+_MMCIF = frozenset({".pdbx", ".pdbx.gz", ".cif", ".cif.gz", ".mmcif", ".mmcif.gz"})
+_WITH_TOPOLOGY = _HDF5 | _PDB | _MMCIF | {".lh5", ".gro", ".arc", ".gsd", ".mol2", ".hoomdxml"}
 
 #: Formats that `md.iterload` really streams.
-_ITERATED = frozenset(
-    {".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".netcdf", ".lammpstrj", ".xyz", ".xyz.gz"}
-) | {*(".mdcrd", ".crd", ".dtr", ".stk")}
+_ITERATED = _NETCDF | {
+    ".xtc",
+    ".trr",
+    ".dcd",
+    ".lammpstrj",
+    ".xyz",
+    ".xyz.gz",
+    ".mdcrd",
+    ".crd",
+    ".dtr",
+    ".stk",
+}
 
 #: Formats that hold times in ps. For all others mdtraj counts frames and calls that the time.
-_TIMED = frozenset({".xtc", ".trr", ".nc", ".ncdf", ".netcdf", ".gro", ".dtr", ".stk"}) | _HDF5
+_TIMED = _NETCDF | _HDF5 | {".xtc", ".trr", ".gro", ".dtr", ".stk"}
 
 #: Bytes of coordinates, all atoms, that are in memory at a time.
 _CHUNK_BYTES = 8 * 2**20
@@ -98,6 +108,10 @@ def stream(path: str, topology: "md.Topology") -> Iterator["md.Trajectory"]:
     topology : md.Topology
         The atoms that the file must have.
     """
+    if extension(path) in _NETCDF:  # here the library would fill what is missing with zeros
+        claimed, present = netcdf_frames(path)
+        if present < claimed:
+            _refuse_damaged(path, present, ", then the file ends too early", None)
     size = int(np.clip(_CHUNK_BYTES // (12 * topology.n_atoms), 1, _CHUNK_FRAMES))
     count = 0
     try:
@@ -125,7 +139,7 @@ def frame_count(path: str) -> int | None:
     """Return the number of frames in a file if that can be known without reading it, else None."""
     import mdtraj as md
 
-    if extension(path) not in {".xtc", ".trr", ".dcd", ".nc", *_HDF5}:
+    if extension(path) not in _NETCDF | _HDF5 | {".xtc", ".trr", ".dcd"}:
         return None
     try:
         with md.open(path) as file:
@@ -140,7 +154,7 @@ def read_frames(path: str, topology: "md.Topology", numbers: np.ndarray) -> "md.
 
     wanted, inverse = np.unique(numbers, return_inverse=True)
     pieces = []
-    if extension(path) in {".xtc", ".dcd", ".nc", ".ncdf", ".netcdf"}:
+    if extension(path) in _NETCDF | {".xtc", ".dcd"}:
         with md.open(path) as file:
             for number in wanted:
                 file.seek(int(number))
@@ -222,32 +236,26 @@ def _count_readable(path: str, topology: "md.Topology") -> int:
     if extension(path) in _PDB:
         return _whole_models(path)
     count = 0
-    try:
+    with contextlib.suppress(Exception):
         for chunk in _chunks(path, topology, 1):
             count += len(chunk.xyz)
-    except Exception:
-        return count
     return count
 
 
 def _whole_models(path: str) -> int:
+    """Return how many models of a PDB file come before the first line or model that is damaged."""
     count, expected, atoms = 0, None, 0
-    with (
-        gzip.open(path, "rt", errors="replace")
-        if path.endswith(".gz")
-        else open(path, errors="replace") as file
-    ):
+    opener = gzip.open if path.endswith(".gz") else open
+    # A coordinate that is no number raises ValueError, compressed data without its end EOFError.
+    with contextlib.suppress(ValueError, EOFError), opener(path, "rt", errors="replace") as file:
         for line in file:
             if line.startswith(("ATOM  ", "HETATM")):
-                try:
-                    for column in (30, 38, 46):
-                        float(line[column : column + 8])
-                except ValueError:
-                    return count
+                for column in (30, 38, 46):
+                    float(line[column : column + 8])
                 atoms += 1
             elif line.startswith("ENDMDL"):
                 if expected not in (None, atoms):
-                    return count
+                    break
                 count, expected, atoms = count + 1, atoms, 0
     return count
 

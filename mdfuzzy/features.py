@@ -54,7 +54,8 @@ class Features(Trajectories):
         if not parts or any(p.ndim != 2 or 0 in p.shape or p.shape[1] != parts[0].shape[1] for p in parts):
             raise ValueError(
                 f"`arrays` must be one or more arrays of shape (frames, features), none empty, with the same "
-                f"number of features; got shapes {[p.shape for p in parts]}. For one feature pass array[:, None]."
+                f"number of features; got shapes {[p.shape for p in parts]}. For one feature pass "
+                f"array[:, None]."
             )
         values = np.concatenate(parts)
         check_finite("arrays", values)

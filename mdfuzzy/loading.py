@@ -74,7 +74,7 @@ def load(
     >>> import mdfuzzy as mf
     >>> folder = mf.datasets.folder()
     >>> mf.load(folder / "ala2_*.xtc", top=folder / "ala2.pdb", atoms="name N CA C", stride=10)
-    Frames(... frames of 5 atoms in ... trajectories; ...; phi and psi of ALA2)
+    Frames(... frames of 6 atoms in ... trajectories; ...; phi and psi of ALA2)
     """
     from tqdm import tqdm
 
