@@ -20,21 +20,12 @@ PACKAGE = Path(mdfuzzy.__file__).parent
 #: Reading trajectories, and its private parts: each may import only what stands to its right.
 READING = (
     *("loading", "_store", "_plan", "features", "frames"),
-    *("_pieces", "_atoms", "_files", "_claims", "_trajectories"),
+    *("_pieces", "_atoms", "_boxes", "_files", "_claims", "_trajectories"),
 )
 #: The steps, later ones first: each may import only what stands to its right.
 STEPS = (
-    *(
-        "kinetics",
-        "interfaces",
-        "scores",
-        "memberships",
-        "cores",
-        "persistence",
-        "density",
-        "neighbors",
-        "graph",
-    ),
+    *("kinetics", "interfaces", "scores", "memberships", "cores", "persistence", "prominence", "density"),
+    *("neighbors", "graph"),
     *(module for module in READING if not module.startswith("_")),
 )
 #: What every module may use.
