@@ -176,8 +176,3 @@ def _cut(array: object, lengths: object) -> list[ArrayPiece]:
             f"got {lengths!r}."
         )
     return [ArrayPiece(part) for part in np.split(piece.data, np.cumsum(counts)[:-1])]
-
-
-def has_box(chunk: "md.Trajectory") -> bool:
-    """Whether frames have a periodic box with a volume."""
-    return chunk.unitcell_lengths is not None and bool((chunk.unitcell_lengths > 0).all())

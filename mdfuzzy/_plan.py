@@ -2,12 +2,14 @@
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mdfuzzy._atoms import Bonds, Torsions, check_indices, select_atoms, warn_of_pitfalls
-from mdfuzzy._pieces import Piece, has_box
+from mdfuzzy._boxes import has_box, make_whole
+from mdfuzzy._pieces import Piece
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -26,7 +28,7 @@ class Plan:
     torsions : Torsions
         The backbone torsions, which may involve other atoms.
     trees : (bonds, 2) int32
-        The bonds along which molecules are put together.
+        The bonds along which molecules are put together, from their roots outwards.
     whole : bool or None
         Whether to do that always, never, or where there is a box.
     """
@@ -37,6 +39,14 @@ class Plan:
     trees: np.ndarray
     whole: bool | None
 
+    @cached_property
+    def needed(self) -> np.ndarray:
+        """All atoms that the result depends on, ascending."""
+        return np.unique(np.concatenate([self.atoms, self.torsions.quartets.ravel(), self.trees.ravel()]))
+
+    def _among_needed(self, atoms: np.ndarray) -> np.ndarray:
+        return np.searchsorted(self.needed, atoms)
+
     def makes_whole(self, chunk: "md.Trajectory", piece: Piece) -> bool:
         """Whether the molecules of these frames are to be put together."""
         if self.whole and not has_box(chunk):
@@ -46,20 +56,26 @@ class Plan:
             )
         return self.whole is not False and len(self.trees) > 0 and has_box(chunk)
 
-    def take(self, chunk: "md.Trajectory", piece: Piece) -> tuple[np.ndarray, np.ndarray]:
-        """Return centred coordinates (float64) and torsions (degrees) of a chunk, which is changed."""
+    def take(self, chunk: "md.Trajectory", rows: slice | list, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
+        """Return centred coordinates (float64) and torsions (degrees, float32) of some frames of a chunk."""
         import mdtraj as md
 
-        if not chunk.xyz.flags.c_contiguous:
-            chunk.xyz = np.ascontiguousarray(chunk.xyz)
-        made_whole = self.makes_whole(chunk, piece)
-        if made_whole:
-            chunk.make_molecules_whole(inplace=True, sorted_bonds=self.trees)
-        xyz = chunk.xyz[:, self.atoms].astype(np.float64)
+        xyz = chunk.xyz[rows][:, self.needed]
+        atoms = self._among_needed(self.atoms)
+        selected = xyz[:, atoms]
+        box = [chunk.unitcell_lengths[rows], chunk.unitcell_angles[rows]] if has_box(chunk) else []
+        if box and len(self.trees):
+            make_whole(xyz, *box, self._among_needed(self.trees))
+            box = []
+            if self.makes_whole(chunk, piece):
+                selected = xyz[:, atoms]
+        selected = selected.astype(np.float64)
         with np.errstate(invalid="ignore"):  # infinite coordinates are reported later, with file and frame
-            xyz -= np.einsum("nac->nc", xyz)[:, None] / len(self.atoms)
-        angles = md.compute_dihedrals(chunk, self.torsions.quartets, periodic=not made_whole)
-        return xyz, np.degrees(angles)
+            selected -= np.einsum("nac->nc", selected)[:, None] / len(atoms)
+        # Molecules that cannot be put together get torsions by the nearest images of their atoms.
+        frames = md.Trajectory(xyz, None, None, *box)
+        angles = md.compute_dihedrals(frames, self._among_needed(self.torsions.quartets), periodic=bool(box))
+        return selected, np.degrees(angles)
 
 
 def make_plan(topology: "md.Topology", atoms: object, whole: bool | None) -> Plan:

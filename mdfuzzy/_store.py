@@ -71,7 +71,7 @@ class Store:
                 size, skip = len(chunk.xyz), 0
                 times = np.asarray(chunk.time) if has_times(piece.path, chunk.time) else None
                 if len(pieces) > 1:
-                    ends, _ = self.plan.take(chunk.slice([0, -1], copy=False), piece)
+                    ends, _ = self.plan.take(chunk, [0, -1], piece)
                     if read == 0 and last is not None:
                         skip = int(_is_same(*last, ends[0], None if times is None else times[0]))
                     last = ends[1], None if times is None else times[-1]
@@ -80,10 +80,8 @@ class Store:
                 start = skip + -joined % stride
                 if start < size:
                     first = first if taken else read + start
-                    part = chunk.slice(slice(start, None, stride), copy=False)
-                    self._add(part, piece, read + start, stride)
+                    taken += self._add(chunk, slice(start, None, stride), piece, read)
                     self._add_times(None if times is None else times[start::stride])
-                    taken += len(part.xyz)
                 joined += size - skip
                 read += size
                 bar.update(size)
@@ -97,16 +95,16 @@ class Store:
                 self.sources.append(Source(piece.path, len(self.lengths), first, stride, taken, data))
         self.lengths.append(self.xyz.count - before)
 
-    def _add(self, chunk: "md.Trajectory", piece: Piece, number: int, stride: int) -> None:
+    def _add(self, chunk: "md.Trajectory", rows: slice, piece: Piece, read: int) -> int:
         if self.xyz.count == 0 and self.topology is not None:
             warn_of_open_box(chunk, self.plan)
         self.whole |= self.plan.makes_whole(chunk, piece)
-        xyz, angles = self.plan.take(chunk, piece)
+        xyz, angles = self.plan.take(chunk, rows, piece)
         finite = np.isfinite(xyz[:, 0]).all(
             axis=1
         )  # one bad coordinate spoils the centroid, and so all atoms
         if not finite.all():
-            frame = number + stride * int(np.argmin(finite))
+            frame = read + rows.start + rows.step * int(np.argmin(finite))
             raise ValueError(
                 f"Coordinates must be finite; {piece.name} has NaN or infinite ones in frame {frame} "
                 f"(counted from 0) of trajectory {len(self.lengths)}. Leave such frames out."
@@ -116,6 +114,7 @@ class Store:
         residues = len(self.plan.torsions.residues)
         self.phi.append(angles[:, :residues])
         self.psi.append(angles[:, residues:])
+        return len(xyz)
 
     def _add_times(self, times: np.ndarray | None) -> None:
         self.timed &= times is not None

@@ -192,8 +192,9 @@ class Frames(Trajectories):
 
     def _read_back(self, chosen: np.ndarray) -> "md.Trajectory":
         from mdfuzzy._atoms import Bonds
+        from mdfuzzy._boxes import has_box, make_whole
         from mdfuzzy._files import read_topology
-        from mdfuzzy._pieces import has_box, open_piece
+        from mdfuzzy._pieces import open_piece
 
         if not self.sources:
             raise ValueError("These frames have no sources to read all atoms from. Use atoms='loaded'.")
@@ -213,11 +214,9 @@ class Frames(Trajectories):
                 boxes[0, rows], boxes[1, rows] = part.unitcell_lengths, part.unitcell_angles
             xyz[rows] = part.xyz
         box = (None, None) if np.isnan(boxes).any() else tuple(boxes)
-        result = md.Trajectory(xyz, topology, None if self.times is None else self.times[chosen], *box)
-        if self.whole and has_box(result):
-            trees = Bonds.of(topology).trees(self.atoms)
-            result.make_molecules_whole(inplace=True, sorted_bonds=trees)
-        return result
+        if self.whole and box[0] is not None:
+            make_whole(xyz, *box, Bonds.of(topology).trees(self.atoms))
+        return md.Trajectory(xyz, topology, None if self.times is None else self.times[chosen], *box)
 
 
 def _span(times: list[np.ndarray]) -> str:
@@ -227,6 +226,6 @@ def _span(times: list[np.ndarray]) -> str:
     length = f"{total / 1000:.4g} ns" if abs(total) >= 1000 else f"{total:.4g} ps"
     if len(steps) == 0:
         return length
-    step = float(np.median(steps))
+    step = float(steps.mean())
     even = np.abs(steps - step).max() <= 0.01 * abs(step) + 1e-6 * float(np.abs(times[0]).max())
     return f"{length}, a frame every {step:.4g} ps" if even else f"{length}, frames at uneven times"

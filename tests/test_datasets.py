@@ -1,5 +1,9 @@
 """The bundled data: what it must hold, and that it is what was simulated."""
 
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -70,3 +74,28 @@ def test_frames_are_those_of_the_simulation(frames):
 
 def test_stride():
     assert mf.datasets.alanine_dipeptide(stride=5).lengths.tolist() == [4_000, 2_000]
+
+
+def test_simulation_is_seeded_and_resumable(tmp_path):
+    pytest.importorskip("openmm", reason="OpenMM is not installed: pip install 'mdfuzzy[simulate]'")
+    script = Path(__file__).resolve().parents[1] / "examples" / "simulate_alanine_dipeptide.py"
+    environment = {**os.environ, "PYTHONPATH": str(Path(mf.__file__).parents[1])}
+
+    def simulate(folder, *options):
+        length = ["--trajectories", "1", "--nanoseconds", "0.006", "--piece", "0.002"]
+        command = [sys.executable, script, folder, *length, *options]
+        return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=200)
+
+    first, second = tmp_path / "first", tmp_path / "second"
+    run = simulate(first)
+    assert run.returncode == 0, run.stderr
+    shutil.copytree(first, second)
+    for name in ("0001.xtc", "0001.chk", "0002.xtc", "0002.chk"):
+        (second / "run00" / name).unlink()
+    assert simulate(second).returncode == 0
+    for piece in range(3):
+        name = f"run00/000{piece}.xtc"
+        assert (first / name).read_bytes() == (second / name).read_bytes()
+    frames = mf.load([sorted(first.glob("run00/*.xtc"))], top=first / "ala2.pdb")
+    np.testing.assert_allclose(frames.times, 0.2 * np.arange(1, 31), rtol=1e-5)
+    assert "was begun with" in simulate(second, "--seed", "1").stderr

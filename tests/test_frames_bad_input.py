@@ -316,9 +316,10 @@ def test_collinear_atoms(tmp_path):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("box", [True, False])
 @pytest.mark.parametrize("extension", ["trr", "dcd", "h5"])
-def test_coordinates_that_are_not_finite(tmp_path, extension, bad):
-    trajectory = peptide_trajectory(20, box=False)
+def test_coordinates_that_are_not_finite(tmp_path, extension, bad, box):
+    trajectory = peptide_trajectory(20, box=box)
     trajectory.xyz[16, 5, 1] = bad
     path = save(trajectory, tmp_path / f"a.{extension}")
     for stride in (1, 2, 4):
