@@ -117,14 +117,14 @@ def one_line(message: object) -> str:
 def messages_on_stderr() -> Iterator[None]:
     """Inside the block, show warnings and the package's messages as single lines."""
 
-    def show(message, category, filename, lineno, file=None, line=None) -> None:
+    def show_warning(message, category, filename, lineno, file=None, line=None) -> None:
         click.echo(f"mdfuzzy: warning: {one_line(message)}", err=True)
 
     logger, handler = logging.getLogger("mdfuzzy"), logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("mdfuzzy: %(message)s"))
     level = logger.level
     with warnings.catch_warnings():
-        warnings.showwarning = show
+        warnings.showwarning = show_warning
         logger.addHandler(handler)
         logger.setLevel(logging.INFO)
         try:
