@@ -24,8 +24,8 @@ READING = (
 )
 #: The steps, later ones first: each may import only what stands to its right.
 STEPS = (
-    *("kinetics", "interfaces", "scores", "memberships", "cores", "persistence", "prominence", "density"),
-    *("neighbors", "graph"),
+    *("kinetics", "interfaces", "scores", "memberships", "cores", "stability", "persistence", "prominence"),
+    *("density", "neighbors", "graph"),
     *(module for module in READING if not module.startswith("_")),
 )
 #: What every module may use.
