@@ -1,5 +1,6 @@
 """The frames loaded so far: columns that grow, trajectory by trajectory, chunk by chunk."""
 
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,7 @@ class Store:
                     ends, _ = self.plan.take(chunk, [0, -1], piece)
                     if read == 0 and last is not None:
                         skip = int(_is_same(*last, ends[0], None if times is None else times[0]))
+                        _warn_of_overlap(last[1], times, piece)
                     last = ends[1], None if times is None else times[-1]
                 if times is None and timestep is not None:
                     times = timestep * (joined - skip + np.arange(size))
@@ -86,10 +88,7 @@ class Store:
                 read += size
                 bar.update(size)
             if read == 0:
-                raise ValueError(
-                    f"{piece.name} of trajectory {len(self.lengths)} holds no frames: 0 frames could be "
-                    f"read. Leave it out."
-                )
+                raise ValueError(f"{piece.name} holds no frames: 0 frames could be read. Leave it out.")
             if taken:
                 data = None if self.topology is None else piece.data
                 self.sources.append(Source(piece.path, len(self.lengths), first, stride, taken, data))
@@ -107,7 +106,7 @@ class Store:
             frame = read + rows.start + rows.step * int(np.argmin(finite))
             raise ValueError(
                 f"Coordinates must be finite; {piece.name} has NaN or infinite ones in frame {frame} "
-                f"(counted from 0) of trajectory {len(self.lengths)}. Leave such frames out."
+                f"(counted from 0). Leave such frames out."
             )
         self.spread = self.spread or not _is_line(xyz[:1]).all() or not _is_line(xyz).all()
         self.xyz.append(xyz)
@@ -142,6 +141,16 @@ class Store:
             sources=tuple(self.sources),
             top=top,
             whole=self.whole,
+        )
+
+
+def _warn_of_overlap(last_time: float | None, times: np.ndarray | None, piece: Piece) -> None:
+    """Warn if a piece starts at a time before the last of the piece before it."""
+    if last_time is not None and times is not None and times[0] < last_time - 1e-3 - 1e-6 * abs(last_time):
+        warnings.warn(
+            f"{piece.name} starts at {times[0]:g} ps, before the end of the piece before it at "
+            f"{last_time:g} ps. If the two overlap, frames of that time are loaded twice: cut one of them.",
+            stacklevel=4,
         )
 
 

@@ -114,6 +114,15 @@ def test_times_of_the_file_win_over_timestep_and_missing_ones_are_not_made_up(tm
     np.testing.assert_allclose(both.times, [*trajectory.time, *9.0 * np.arange(5)], rtol=1e-6)
 
 
+def test_what_counts_as_a_time():
+    real, counted = np.array([0.0, 1.0]), np.array([0, 1])
+    assert _files.has_times("a.xtc", real)
+    assert _files.has_times(None, real)
+    assert not _files.has_times("a.dcd", real)
+    assert not _files.has_times("a.nc", counted)
+    assert not _files.has_times(None, counted)
+
+
 def test_gro_titles_without_a_time(tmp_path):
     path = save(peptide_trajectory(3), tmp_path / "a.gro")
     path.write_text("\n".join(line.split(",")[0] for line in path.read_text().splitlines()) + "\n")
