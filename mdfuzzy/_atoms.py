@@ -218,8 +218,11 @@ def warn_of_pitfalls(topology: "md.Topology", atoms: np.ndarray, bonds: Bonds) -
 
 def has_equivalent_hydrogens(topology: "md.Topology", atoms: np.ndarray, bonds: Bonds) -> bool:
     """Whether an atom with three hydrogens has one of them among the selected atoms."""
+    chosen = [i for i in atoms if _symbol(topology.atom(i)) in _HYDROGEN]
+    if not chosen:
+        return False
     hydrogen = np.array([_symbol(atom) in _HYDROGEN for atom in topology.atoms])
     ends = np.concatenate([bonds.pairs, bonds.pairs[:, ::-1]])
     ends = ends[hydrogen[ends[:, 1]]]
     carried = np.bincount(ends[:, 0], minlength=topology.n_atoms)
-    return bool(np.isin(ends[carried[ends[:, 0]] >= 3, 1], atoms).any())
+    return bool(np.isin(ends[carried[ends[:, 0]] >= 3, 1], chosen).any())

@@ -99,9 +99,8 @@ class Store:
             warn_of_open_box(chunk, self.plan)
         self.whole |= self.plan.makes_whole(chunk, piece)
         xyz, angles = self.plan.take(chunk, rows, piece)
-        finite = np.isfinite(xyz[:, 0]).all(
-            axis=1
-        )  # one bad coordinate spoils the centroid, and so all atoms
+        # One coordinate that is not finite spoils the centroid, and so those of every other atom.
+        finite = np.isfinite(xyz[:, 0]).all(axis=1)
         if not finite.all():
             frame = read + rows.start + rows.step * int(np.argmin(finite))
             raise ValueError(
@@ -162,6 +161,6 @@ def _is_line(xyz: np.ndarray) -> np.ndarray:
 
 def _is_same(xyz: np.ndarray, time: float | None, next_xyz: np.ndarray, next_time: float | None) -> bool:
     """Whether two pieces share a frame: the same place within the precision of XTC, and the same time."""
-    if np.abs(xyz - next_xyz).max() > 1.5e-3:  # two roundings to 0.001 nm, and that of the centroid
+    if not np.abs(xyz - next_xyz).max() <= 1.5e-3:  # two roundings to 0.001 nm, and that of the centroid
         return False
     return time is None or next_time is None or abs(next_time - time) <= 1e-3 + 1e-6 * abs(time)

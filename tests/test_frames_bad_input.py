@@ -331,6 +331,24 @@ def test_coordinates_that_are_not_finite(tmp_path, extension, bad, box):
     assert len(load(path, stride=3)) == 7
 
 
+def test_first_frame_of_a_restart_that_is_not_finite():
+    xyz = peptide_xyz(5)
+    xyz[0, 0, 0] = np.nan
+    with pytest.raises(ValueError, match=r"NaN or infinite ones in frame 0"):
+        mf.load([[peptide_xyz(4), xyz]])
+
+
+def test_reader_that_lacks_a_package_or_memory_is_no_damage(tmp_path, xtc, monkeypatch):
+    for kind in (ImportError, MemoryError):
+
+        def fail(*_, kind=kind, **__):
+            raise kind("of the reader")
+
+        monkeypatch.setattr(md, "iterload", fail)
+        with pytest.raises(kind, match="of the reader"):
+            load(xtc)
+
+
 def test_array_that_is_not_finite():
     xyz = peptide_xyz(5)
     xyz[3, 0, 0] = np.nan
