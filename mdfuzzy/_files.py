@@ -120,6 +120,7 @@ def stream(path: str, topology: "md.Topology") -> Iterator["md.Trajectory"]:
                 raise _WrongAtomsError
             count += len(chunk.xyz)
             yield chunk
+            del chunk  # before the next one is read
     except (ImportError, MemoryError):  # nothing wrong with the file
         raise
     except Exception as error:

@@ -87,6 +87,7 @@ class Store:
                 joined += size - skip
                 read += size
                 bar.update(size)
+                del chunk  # before the next one is read
             if read == 0:
                 raise ValueError(f"{piece.name} holds no frames: 0 frames could be read. Leave it out.")
             if taken:

@@ -94,9 +94,12 @@ class Frames(Trajectories):
             raise ValueError(f"`xyz` must have shape (frames, atoms, 3); got {xyz.shape}.")
         object.__setattr__(self, "xyz", read_only(xyz))
         self._check_lengths(len(xyz))
-        # A sum of rounded coordinates: its error is far below the tolerance, an offset far above.
-        offset = np.abs(np.einsum("nac->nc", xyz)).max(initial=0.0) / max(1, xyz.shape[1])
-        if not offset <= 1e-4 * max(1.0, float(np.abs(xyz).max(initial=0.0))):
+        # A sum of rounded coordinates: its error is far below the tolerance, an offset far above. Maximum and
+        # minimum, not absolute values, of which there would be a second array as large as the first.
+        sums = np.einsum("nac->nc", xyz)
+        offset = max(sums.max(initial=0.0), -sums.min(initial=0.0)) / max(1, xyz.shape[1])
+        extent = max(1.0, xyz.max(initial=0.0), -xyz.min(initial=0.0))
+        if not offset <= 1e-4 * extent:
             raise ValueError(
                 f"`xyz` must be finite and centred on the centroid of every frame; got a centroid "
                 f"{offset:g} nm from the origin. Use `load`, which centres a copy."
