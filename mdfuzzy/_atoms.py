@@ -195,7 +195,7 @@ def warn_of_pitfalls(topology: "md.Topology", atoms: np.ndarray, bonds: Bonds) -
             f"The selected atoms belong to {len(molecules)} {kind}, so RMSD sees their relative position as "
             f"well. To see one molecule only, select it, for example atoms='chainid 0 and not element H'. If "
             f"they are one molecule, the topology lacks bonds between its parts.",
-            stacklevel=3,
+            stacklevel=4,
         )
     exchanged = {
         atom.residue.name
@@ -206,20 +206,23 @@ def warn_of_pitfalls(topology: "md.Topology", atoms: np.ndarray, bonds: Bonds) -
         warnings.warn(
             f"The selection contains atoms of {', '.join(sorted(exchanged))} side chains that a rotation "
             f"exchanges; such flips create false states. atoms={_SAFE!r} avoids it.",
-            stacklevel=3,
+            stacklevel=4,
         )
     if has_equivalent_hydrogens(topology, atoms, bonds):
         warnings.warn(
             "The selection contains hydrogens that a rotation exchanges (CH3, NH3, ...); such rotations "
             "create false states. The default selection, the heavy atoms of the solute, avoids it.",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
 def has_equivalent_hydrogens(topology: "md.Topology", atoms: np.ndarray, bonds: Bonds) -> bool:
     """Whether an atom with three hydrogens has one of them among the selected atoms."""
+    chosen = [i for i in atoms if _symbol(topology.atom(i)) in _HYDROGEN]
+    if not chosen:
+        return False
     hydrogen = np.array([_symbol(atom) in _HYDROGEN for atom in topology.atoms])
     ends = np.concatenate([bonds.pairs, bonds.pairs[:, ::-1]])
     ends = ends[hydrogen[ends[:, 1]]]
     carried = np.bincount(ends[:, 0], minlength=topology.n_atoms)
-    return bool(np.isin(ends[carried[ends[:, 0]] >= 3, 1], atoms).any())
+    return bool(np.isin(ends[carried[ends[:, 0]] >= 3, 1], chosen).any())

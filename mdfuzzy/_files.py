@@ -120,6 +120,9 @@ def stream(path: str, topology: "md.Topology") -> Iterator["md.Trajectory"]:
                 raise _WrongAtomsError
             count += len(chunk.xyz)
             yield chunk
+            del chunk  # before the next one is read
+    except (ImportError, MemoryError):  # nothing wrong with the file
+        raise
     except Exception as error:
         atoms = _atoms_in(path)
         if atoms not in (None, topology.n_atoms):

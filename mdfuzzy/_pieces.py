@@ -52,7 +52,7 @@ class TrajectoryPiece:
 
     data: "md.Trajectory"
     path: None = None
-    name: str = "the md.Trajectory"
+    name: str = ""
 
     def topology(self) -> "md.Topology | None":
         return self.data.topology
@@ -83,7 +83,7 @@ class ArrayPiece:
 
     data: np.ndarray
     path: None = None
-    name: str = "the array"
+    name: str = ""
 
     def topology(self) -> None:
         return None
@@ -112,8 +112,8 @@ class ArrayPiece:
 Piece = FilePiece | TrajectoryPiece | ArrayPiece
 
 
-def open_piece(item: object) -> Piece:
-    """Return the piece that a path or an object stands for, or raise if it cannot be one."""
+def open_piece(item: object, number: int = 0) -> Piece:
+    """Return the piece that a path or an object stands for (of trajectory `number`), or raise."""
     if isinstance(item, str | os.PathLike):
         path = os.path.abspath(os.path.expanduser(os.fspath(item)))
         _files.check_file(path, name="paths")
@@ -124,9 +124,9 @@ def open_piece(item: object) -> Piece:
                 f"`paths` must hold arrays of numbers of shape (frames, atoms, 3) if it holds arrays; "
                 f"got shape {item.shape} and type {item.dtype}. Feature vectors go into `Features`."
             )
-        return ArrayPiece(item)
+        return ArrayPiece(item, name=f"trajectory {number} (an array)")
     if hasattr(item, "xyz") and hasattr(item, "unitcell_lengths"):
-        return TrajectoryPiece(item)
+        return TrajectoryPiece(item, name=f"trajectory {number} (an md.Trajectory)")
     raise TypeError(
         f"`paths` must be a path, an md.Trajectory, an array of shape (frames, atoms, 3), or a list of "
         f"these; got {type(item).__name__}."
@@ -140,9 +140,11 @@ def expand(paths: object, lengths: object = None) -> list[list[Piece]]:
     trajectories = []
     for item in paths if isinstance(paths, list | tuple) else [paths]:
         if isinstance(item, list | tuple):
-            trajectories.append([open_piece(match) for part in item for match in _match(part)])
+            number = len(trajectories)
+            trajectories.append([open_piece(match, number) for part in item for match in _match(part)])
         else:
-            trajectories += [[open_piece(match)] for match in _match(item)]
+            for match in _match(item):
+                trajectories.append([open_piece(match, len(trajectories))])
     if not trajectories or not all(trajectories):
         raise ValueError("`paths` must name at least one file or object; got an empty list.")
     return trajectories
@@ -175,4 +177,5 @@ def _cut(array: object, lengths: object) -> list[ArrayPiece]:
             f"`lengths` must be positive ints that sum to the number of frames, {len(array)}; "
             f"got {lengths!r}."
         )
-    return [ArrayPiece(part) for part in np.split(piece.data, np.cumsum(counts)[:-1])]
+    parts = np.split(piece.data, np.cumsum(counts)[:-1])
+    return [open_piece(part, number) for number, part in enumerate(parts)]

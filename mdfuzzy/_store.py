@@ -1,5 +1,6 @@
 """The frames loaded so far: columns that grow, trajectory by trajectory, chunk by chunk."""
 
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,7 @@ class Store:
                     ends, _ = self.plan.take(chunk, [0, -1], piece)
                     if read == 0 and last is not None:
                         skip = int(_is_same(*last, ends[0], None if times is None else times[0]))
+                        _warn_of_overlap(last[1], times, piece)
                     last = ends[1], None if times is None else times[-1]
                 if times is None and timestep is not None:
                     times = timestep * (joined - skip + np.arange(size))
@@ -85,11 +87,9 @@ class Store:
                 joined += size - skip
                 read += size
                 bar.update(size)
+                del chunk  # before the next one is read
             if read == 0:
-                raise ValueError(
-                    f"{piece.name} of trajectory {len(self.lengths)} holds no frames: 0 frames could be "
-                    f"read. Leave it out."
-                )
+                raise ValueError(f"{piece.name} holds no frames: 0 frames could be read. Leave it out.")
             if taken:
                 data = None if self.topology is None else piece.data
                 self.sources.append(Source(piece.path, len(self.lengths), first, stride, taken, data))
@@ -100,14 +100,13 @@ class Store:
             warn_of_open_box(chunk, self.plan)
         self.whole |= self.plan.makes_whole(chunk, piece)
         xyz, angles = self.plan.take(chunk, rows, piece)
-        finite = np.isfinite(xyz[:, 0]).all(
-            axis=1
-        )  # one bad coordinate spoils the centroid, and so all atoms
+        # One coordinate that is not finite spoils the centroid, and so those of every other atom.
+        finite = np.isfinite(xyz[:, 0]).all(axis=1)
         if not finite.all():
             frame = read + rows.start + rows.step * int(np.argmin(finite))
             raise ValueError(
                 f"Coordinates must be finite; {piece.name} has NaN or infinite ones in frame {frame} "
-                f"(counted from 0) of trajectory {len(self.lengths)}. Leave such frames out."
+                f"(counted from 0). Leave such frames out."
             )
         self.spread = self.spread or not _is_line(xyz[:1]).all() or not _is_line(xyz).all()
         self.xyz.append(xyz)
@@ -145,6 +144,16 @@ class Store:
         )
 
 
+def _warn_of_overlap(last_time: float | None, times: np.ndarray | None, piece: Piece) -> None:
+    """Warn if a piece starts at a time before the last of the piece before it."""
+    if last_time is not None and times is not None and times[0] < last_time - 1e-3 - 1e-6 * abs(last_time):
+        warnings.warn(
+            f"{piece.name} starts at {times[0]:g} ps, before the end of the piece before it at "
+            f"{last_time:g} ps. If the two overlap, frames of that time are loaded twice: cut one of them.",
+            stacklevel=4,
+        )
+
+
 def _is_line(xyz: np.ndarray) -> np.ndarray:
     """Whether the atoms of each centred frame are on one line, up to a thousandth of their extent."""
     moments = np.linalg.eigvalsh(np.einsum("nai,naj->nij", xyz, xyz))
@@ -153,6 +162,6 @@ def _is_line(xyz: np.ndarray) -> np.ndarray:
 
 def _is_same(xyz: np.ndarray, time: float | None, next_xyz: np.ndarray, next_time: float | None) -> bool:
     """Whether two pieces share a frame: the same place within the precision of XTC, and the same time."""
-    if np.abs(xyz - next_xyz).max() > 1.5e-3:  # two roundings to 0.001 nm, and that of the centroid
+    if not np.abs(xyz - next_xyz).max() <= 1.5e-3:  # two roundings to 0.001 nm, and that of the centroid
         return False
     return time is None or next_time is None or abs(next_time - time) <= 1e-3 + 1e-6 * abs(time)

@@ -1,5 +1,6 @@
 """Frames of trajectories: coordinates to be compared by RMSD, and where each of them comes from."""
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -93,9 +94,12 @@ class Frames(Trajectories):
             raise ValueError(f"`xyz` must have shape (frames, atoms, 3); got {xyz.shape}.")
         object.__setattr__(self, "xyz", read_only(xyz))
         self._check_lengths(len(xyz))
-        # A sum of rounded coordinates: its error is far below the tolerance, an offset far above.
-        offset = np.abs(np.einsum("nac->nc", xyz)).max(initial=0.0) / max(1, xyz.shape[1])
-        if not offset <= 1e-4 * max(1.0, float(np.abs(xyz).max(initial=0.0))):
+        # A sum of rounded coordinates: its error is far below the tolerance, an offset far above. Maximum and
+        # minimum, not absolute values, of which there would be a second array as large as the first.
+        sums = np.einsum("nac->nc", xyz)
+        offset = max(sums.max(initial=0.0), -sums.min(initial=0.0)) / max(1, xyz.shape[1])
+        extent = max(1.0, xyz.max(initial=0.0), -xyz.min(initial=0.0))
+        if not offset <= 1e-4 * extent:
             raise ValueError(
                 f"`xyz` must be finite and centred on the centroid of every frame; got a centroid "
                 f"{offset:g} nm from the origin. Use `load`, which centres a copy."
@@ -137,14 +141,21 @@ class Frames(Trajectories):
         >>> print(mf.datasets.alanine_dipeptide().summary())
         Frames(...)
         atoms: heavy atoms of the solute (10 of 10 atoms)
-        ...
+        files in ...ala2
+        trajectory 0: ala2_00.xtc: 20,000 frames, 4 ns, a frame every 0.2 ps
+        trajectory 1: ala2_03.xtc: 10,000 frames, 2 ns, a frame every 0.2 ps
         """
         lines = [repr(self)]
         if self.selection:
             lines.append(f"atoms: {self.selection}" + (", molecules made whole" if self.whole else ""))
         times = self.split(self.times) if self.times is not None else None
+        folders = {os.path.dirname(source.path) for source in self.sources if source.path is not None}
+        folder = os.path.commonpath(folders) if folders else ""
+        if folders:
+            lines.append(f"files in {folder}")
         for number, length in enumerate(self.lengths):
-            names = [s.path or type(s.data).__name__ for s in self.sources if s.trajectory == number]
+            sources = [source for source in self.sources if source.trajectory == number]
+            names = [os.path.relpath(s.path, folder) if s.path else type(s.data).__name__ for s in sources]
             span = f", {_span([times[number]])}" if times is not None else ""
             files = f": {shorten(names)}" if names else ""
             lines.append(f"trajectory {number}{files}: {length:,} frames{span}")

@@ -111,7 +111,7 @@ def _find_topology(pieces: list[Piece], top: object) -> "tuple[md.Topology | Non
         handle = os.path.abspath(os.path.expanduser(os.fspath(top)))
         topology = _files.read_topology(handle)
     elif isinstance(top, md.Topology | md.Trajectory):
-        topology = handle = (top.topology if isinstance(top, md.Trajectory) else top).copy()
+        topology = handle = top.topology if isinstance(top, md.Trajectory) else top
     elif top is not None:
         raise TypeError(
             f"`top` must be a path, an md.Topology or an md.Trajectory; got {type(top).__name__}."
@@ -146,10 +146,7 @@ def _own_topology(pieces: list[Piece]) -> "tuple[md.Topology | None, str | md.To
     if found is None:
         return None, None
     topology, piece = found
-    if piece.path is not None:
-        return topology, piece.path
-    topology = topology.copy()
-    return topology, topology
+    return topology, topology if piece.path is None else piece.path
 
 
 def _check_same_atoms(

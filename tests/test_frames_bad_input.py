@@ -161,10 +161,10 @@ def test_file_without_frames(tmp_path):
 
 def test_objects_without_frames():
     with pytest.raises(
-        ValueError, match=r"the array of trajectory 1 holds no frames: 0 frames could be read"
+        ValueError, match=r"trajectory 1 \(an array\) holds no frames: 0 frames could be read"
     ):
         mf.load([peptide_xyz(2), np.empty((0, 12, 3))])
-    with pytest.raises(ValueError, match=r"the md\.Trajectory of trajectory 0 holds no frames"):
+    with pytest.raises(ValueError, match=r"trajectory 0 \(an md\.Trajectory\) holds no frames"):
         mf.load(md.Trajectory(np.empty((0, 12, 3)), peptide_topology()))
 
 
@@ -243,12 +243,13 @@ def test_atoms_differing_between_files(tmp_path, xtc):
 
 def test_atoms_differing_between_objects():
     with pytest.raises(
-        ValueError, match=r"same atoms; got the md\.Trajectory and the md\.Trajectory with 12 and 10"
+        ValueError,
+        match=r"got trajectory 0 \(an md\.Trajectory\) and trajectory 1 \(an md\.Trajectory\) with 12 and 10",
     ):
         mf.load([peptide_trajectory(2), peptide_trajectory(2).atom_slice(HEAVY)])
-    with pytest.raises(ValueError, match=r"got the array with 10 atoms instead of 12"):
+    with pytest.raises(ValueError, match=r"got trajectory 1 \(an array\) with 10 atoms instead of 12"):
         mf.load([peptide_xyz(2), peptide_xyz(2)[:, :10]])
-    with pytest.raises(ValueError, match=r"got the array with 12 atoms instead of 15"):
+    with pytest.raises(ValueError, match=r"got trajectory 0 \(an array\) with 12 atoms instead of 15"):
         mf.load(peptide_xyz(2), top=peptide_topology(waters=1))
 
 
@@ -330,10 +331,28 @@ def test_coordinates_that_are_not_finite(tmp_path, extension, bad, box):
     assert len(load(path, stride=3)) == 7
 
 
+def test_first_frame_of_a_restart_that_is_not_finite():
+    xyz = peptide_xyz(5)
+    xyz[0, 0, 0] = np.nan
+    with pytest.raises(ValueError, match=r"NaN or infinite ones in frame 0"):
+        mf.load([[peptide_xyz(4), xyz]])
+
+
+def test_reader_that_lacks_a_package_or_memory_is_no_damage(tmp_path, xtc, monkeypatch):
+    for kind in (ImportError, MemoryError):
+
+        def fail(*_, kind=kind, **__):
+            raise kind("of the reader")
+
+        monkeypatch.setattr(md, "iterload", fail)
+        with pytest.raises(kind, match="of the reader"):
+            load(xtc)
+
+
 def test_array_that_is_not_finite():
     xyz = peptide_xyz(5)
     xyz[3, 0, 0] = np.nan
-    with pytest.raises(ValueError, match=r"the array has NaN or infinite ones in frame 3 .* of trajectory 1"):
+    with pytest.raises(ValueError, match=r"trajectory 1 \(an array\) has NaN or infinite ones in frame 3"):
         mf.load([peptide_xyz(4), xyz])
 
 
@@ -430,6 +449,14 @@ def test_symmetry_equivalent_atoms_warn_and_the_named_selection_avoids_it(residu
     ):
         mf.load(xyz, top=topology)
     assert mf.load(xyz, top=topology, atoms="backbone or name CB").n_atoms == 15
+
+
+def test_pieces_that_overlap_in_time_warn(tmp_path):
+    trajectory = peptide_trajectory(12)
+    first, second = save(trajectory[:8], tmp_path / "a.xtc"), save(trajectory[5:], tmp_path / "b.xtc")
+    with pytest.warns(UserWarning, match=r"b\.xtc' starts at 22\.5 ps, before the end of .* at 27\.5 ps"):
+        frames = load([[first, second]])
+    assert len(frames) == 15
 
 
 def test_residues_without_symmetry_do_not_warn():
