@@ -18,6 +18,10 @@ _HOME = {
     "Graph": "graph",
     "Neighbors": "neighbors",
     "euclidean_neighbors": "neighbors",
+    "Persistence": "persistence",
+    "compute_persistence": "persistence",
+    "Cores": "cores",
+    "find_cores": "cores",
 }
 
 _MODULES = ("datasets",)
