@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_finite, check_real, read_only
+from mdfuzzy._threads import using_threads
 from mdfuzzy.graph import Graph
 
 
@@ -123,7 +124,9 @@ class Persistence:
 _REMEDY = "`Persistence.suggest_prominence()` finds one; `Persistence.prominences` lists them all."
 
 
-def compute_persistence(graph: Graph, log_density: npt.ArrayLike) -> Persistence:
+def compute_persistence(
+    graph: Graph, log_density: npt.ArrayLike, *, n_jobs: int | None = None
+) -> Persistence:
     """Find the peaks of a log density on a graph and the level at which each merges into a higher one.
 
     The points are swept from high to low. A point without a higher neighbour is a peak and starts a
@@ -136,6 +139,8 @@ def compute_persistence(graph: Graph, log_density: npt.ArrayLike) -> Persistence
     log_density : (n,) array
         Finite; any array will do. Ties are broken by index, so that the result does not
         depend on the order of the edges. Adding a constant shifts births and deaths and changes nothing else.
+    n_jobs : int, optional
+        Threads; every core by default. The result does not depend on it.
 
     Returns
     -------
@@ -156,7 +161,11 @@ def compute_persistence(graph: Graph, log_density: npt.ArrayLike) -> Persistence
     log_density = check_log_density(graph, log_density)
     check_symmetric(graph)
     order, rank = descending(log_density)
-    ascents, peaks, saddles, parents = tomato.merge_peaks(graph.indptr, graph.indices, order, rank)
+    rows = graph.indptr, graph.indices
+    with using_threads(n_jobs):
+        ascents, peaks = tomato.ascend(order, tomato.highest_neighbors(*rows, rank))
+        border = tomato.find_borders(*rows, rank, ascents)
+    saddles, parents = tomato.merge_peaks(*rows, rank, ascents, order[border[order]], len(peaks))
     births = log_density[peaks]
     deaths = np.where(saddles >= 0, log_density[saddles], -np.inf)
     return Persistence(peaks, births, deaths, saddles, parents, ascents)

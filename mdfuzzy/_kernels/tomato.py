@@ -3,6 +3,7 @@
 from heapq import heappop, heappush
 
 import numpy as np
+from numba import prange
 
 from mdfuzzy._kernels.jit import kernel
 
@@ -16,82 +17,124 @@ def _root(joined: np.ndarray, i: int) -> int:
     return i
 
 
-@kernel()
-def merge_peaks(indptr: np.ndarray, indices: np.ndarray, order: np.ndarray, rank: np.ndarray):
-    """Sweep the points from high to low and join the components that each one touches.
+@kernel(parallel=True)
+def highest_neighbors(indptr: np.ndarray, indices: np.ndarray, rank: np.ndarray) -> np.ndarray:
+    """Return for each point the rank of its highest neighbour; its own if it has no higher one."""
+    n = len(rank)
+    up = np.empty(n, np.int32)
+    for x in prange(n):
+        best = rank[x]
+        for e in range(indptr[x], indptr[x + 1]):
+            best = min(best, rank[indices[e]])
+        up[x] = best
+    return up
 
-    A point without a higher neighbour is a peak; any other ascends to the peak of its highest neighbour.
+
+@kernel()
+def ascend(order: np.ndarray, up: np.ndarray):
+    """Follow highest neighbours to the top: (number of the peak of each point, the peaks from high to low)."""
+    n = len(order)
+    leaf = np.empty(n, np.int32)
+    peaks = np.empty(n, np.int32)
+    count = 0
+    for r in range(n):
+        x = order[r]
+        if up[x] == r:
+            peaks[count] = x
+            leaf[x] = count
+            count += 1
+        else:
+            leaf[x] = leaf[order[up[x]]]
+    return leaf, peaks[:count].copy()
+
+
+@kernel(parallel=True)
+def find_borders(indptr: np.ndarray, indices: np.ndarray, rank: np.ndarray, leaf: np.ndarray) -> np.ndarray:
+    """Mark the points with a higher neighbour that ascends to another peak: only they can join components."""
+    n = len(rank)
+    border = np.zeros(n, np.bool_)
+    for x in prange(n):
+        for e in range(indptr[x], indptr[x + 1]):
+            y = indices[e]
+            if leaf[y] != leaf[x] and rank[y] < rank[x]:
+                border[x] = True
+                break
+    return border
+
+
+@kernel()
+def merge_peaks(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    rank: np.ndarray,
+    leaf: np.ndarray,
+    borders: np.ndarray,
+    n_peaks: int,
+):
+    """Sweep the border points from high to low and join the components that each one touches.
+
     Where a point touches several components, all of them but the one with the highest peak end.
 
     Parameters
     ----------
     indptr, indices : compressed rows of a symmetric graph
-    order : (n,) int32
-        The points from high to low.
     rank : (n,) int32
-        The inverse of `order`.
+        The place of each point from high to low.
+    leaf : (n,) int32
+        The number of the peak to which each point ascends; peaks are numbered from high to low.
+    borders : (m,) int32
+        The points that `find_borders` marks, from high to low.
 
     Returns
     -------
-    leaf : (n,) int32
-        The number of the peak to which each point ascends; peaks are numbered from high to low.
-    peaks : (P,) int32
-        Their points.
     saddle : (P,) int32
         The point at which each peak's component meets one with a higher peak; -1 if it never does.
     parent : (P,) int32
         The peak to which the other side of that saddle ascends; the peak itself if it never ends.
     """
-    n = len(order)
-    leaf = np.empty(n, np.int32)
-    peaks = np.empty(n, np.int32)
-    saddle = np.full(n, -1, np.int32)
-    parent = np.empty(n, np.int32)
-    joined = np.empty(n, np.int32)  # union-find over peaks; the highest, so the smallest number, represents
-    touched = np.empty(n, np.int32)  # the components around one point, each once,
-    gateway = np.empty(n, np.int32)  # and the rank of the highest neighbour in each
-    count = 0
-    for r in range(n):
-        x = order[r]
-        n_touched = 0
-        last, at = -1, 0  # the peak seen last (most neighbours share it) and its component's place
+    saddle = np.full(n_peaks, -1, np.int32)
+    parent = np.arange(n_peaks).astype(np.int32)
+    joined = parent.copy()  # union-find over peaks; the highest, so the smallest number, represents
+    touched = np.empty(n_peaks, np.int32)  # the other components around one point, each once,
+    gateway = np.empty(n_peaks, np.int32)  # and the highest neighbour in each
+    for x in borders:
+        home = leaf[x]
+        root = _root(joined, home)
+        count = 0
         for e in range(indptr[x], indptr[x + 1]):
-            s = rank[indices[e]]
-            if s >= r:
+            y = indices[e]
+            if leaf[y] == home or rank[y] > rank[x]:
                 continue
-            ascent = leaf[order[s]]
-            if ascent != last:
-                last = ascent
-                top = _root(joined, ascent)
-                at = 0
-                while at < n_touched and touched[at] != top:
-                    at += 1
-                if at == n_touched:
-                    touched[at] = top
-                    gateway[at] = s
-                    n_touched += 1
-            gateway[at] = min(gateway[at], s)
-        if n_touched == 0:
-            peaks[count] = x
-            parent[count] = count
-            joined[count] = count
-            leaf[x] = count
-            count += 1
+            top = _root(joined, leaf[y])
+            if top == root:
+                continue
+            at = 0
+            while at < count and touched[at] != top:
+                at += 1
+            if at == count:
+                touched[at] = top
+                gateway[at] = y
+                count += 1
+            elif rank[y] < rank[gateway[at]]:
+                gateway[at] = y
+        if count == 0:
             continue
-        home, highest = 0, 0  # the component of the highest neighbour; the one with the highest peak
-        for t in range(1, n_touched):
-            if gateway[t] < gateway[home]:
-                home = t
+        highest = 0
+        for t in range(1, count):
             if touched[t] < touched[highest]:
                 highest = t
-        leaf[x] = leaf[order[gateway[home]]]
-        for t in range(n_touched):
+        if touched[highest] < root:  # the component that x ascends in ends, too
+            saddle[root] = x
+            parent[root] = leaf[gateway[highest]]
+            joined[root] = touched[highest]
+        else:
+            highest = -1
+        for t in range(count):
             if t != highest:
                 saddle[touched[t]] = x
-                side = highest if t == home else home
-                parent[touched[t]] = leaf[order[gateway[side]]]
-                joined[touched[t]] = touched[highest]
-    return leaf, peaks[:count].copy(), saddle[:count].copy(), parent[:count].copy()
+                parent[touched[t]] = home
+                joined[touched[t]] = _root(joined, root)
+    return saddle, parent
 
 
 @kernel()
