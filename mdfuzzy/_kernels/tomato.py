@@ -32,7 +32,7 @@ def highest_neighbors(indptr: np.ndarray, indices: np.ndarray, rank: np.ndarray)
 
 @kernel()
 def ascend(order: np.ndarray, up: np.ndarray):
-    """Follow highest neighbours to the top: (number of the peak of each point, the peaks from high to low)."""
+    """Follow highest neighbours up: (number of the peak of each point, the peaks from high to low)."""
     n = len(order)
     leaf = np.empty(n, np.int32)
     peaks = np.empty(n, np.int32)
