@@ -24,6 +24,7 @@ _HOME = {
     "kde_window": "density",
     "Persistence": "persistence",
     "compute_persistence": "persistence",
+    "ProminenceGap": "prominence",
     "Cores": "cores",
     "find_cores": "cores",
 }

@@ -1,5 +1,6 @@
 """The peaks of the density on a graph, and how they merge: ToMATo's persistence."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy.typing as npt
 from mdfuzzy._check import check_finite, check_real, read_only
 from mdfuzzy._threads import using_threads
 from mdfuzzy.graph import Graph
+from mdfuzzy.prominence import ProminenceGap, divide_prominences, expected_noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,11 @@ class Persistence:
     ascents : (n,) int32
         For every point the number of the peak that is reached by going to the highest neighbour
         again and again.
+    noise : float
+        The prominence that sampling noise is expected to give a peak, as a root mean square, if the
+        density was estimated from `n_neighbors` neighbours; in the unit of the log density.
+    n_neighbors : int
+        Twice the neighbours that a point has in the graph.
     """
 
     peaks: np.ndarray
@@ -39,6 +46,8 @@ class Persistence:
     saddles: np.ndarray
     parents: np.ndarray
     ascents: np.ndarray
+    noise: float
+    n_neighbors: int
 
     def __post_init__(self) -> None:
         for name in ("peaks", "births", "deaths", "saddles", "parents", "ascents"):
@@ -64,6 +73,70 @@ class Persistence:
     def n_components(self) -> int:
         """The number of connected components of the graph: peaks that never die."""
         return int(np.count_nonzero(np.isneginf(self.deaths)))
+
+    def prominence_gap(self, *, level: float = 0.01, noise: float | None = None) -> ProminenceGap:
+        """Divide the peaks into noise and states, and say how clear the division is.
+
+        Parameters
+        ----------
+        level : float
+            Probability of calling noise a state anywhere in the data.
+        noise : float, optional
+            The scale of noise prominences to expect; the attribute `noise` by default. Give it for a
+            log density of your own that does not come from twice as many neighbours as the graph has.
+
+        Returns
+        -------
+        ProminenceGap
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf
+        >>> points = np.random.default_rng(0).normal(size=(2000, 2))
+        >>> points[:800] += 6
+        >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=60)
+        >>> peaks = mf.compute_persistence(neighbors.graph(), mf.dtm_log_density(neighbors))
+        >>> gap = peaks.prominence_gap()
+        >>> gap.n_states, gap.clear
+        (2, True)
+        """
+        noise = self.noise if noise is None else check_real("noise", noise, above=0)
+        return divide_prominences(
+            self.prominences,
+            noise=noise,
+            n_neighbors=self.n_neighbors,
+            n_points=len(self.ascents),
+            level=level,
+        )
+
+    def suggest_prominence(self, *, level: float = 0.01, noise: float | None = None) -> float:
+        """Return the prominence that noise would exceed anywhere in the data with probability `level`.
+
+        Takes the parameters of `prominence_gap`, which says more about the same division.
+
+        Warns
+        -----
+        UserWarning
+            If a level ten times stricter or five times laxer would give other states.
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf
+        >>> points = np.random.default_rng(0).normal(size=(2000, 2))
+        >>> points[:800] += 6
+        >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=60)
+        >>> peaks = mf.compute_persistence(neighbors.graph(), mf.dtm_log_density(neighbors))
+        >>> len(peaks.states(peaks.suggest_prominence()))
+        2
+        """
+        gap = self.prominence_gap(level=level, noise=noise)
+        if not gap.clear:
+            warnings.warn(
+                f"The gap between noise and states is not clear. Found {gap}. Look at the `prominences`, "
+                "compare several k with `states_by_k`, and set `min_prominence` yourself.",
+                stacklevel=2,
+            )
+        return gap.threshold
 
     def states(self, min_prominence: float) -> np.ndarray:
         """Return the numbers of the peaks of at least `min_prominence`, from high to low, (K,) int64."""
@@ -168,7 +241,8 @@ def compute_persistence(
     saddles, parents = tomato.merge_peaks(*rows, rank, ascents, order[border[order]], len(peaks))
     births = log_density[peaks]
     deaths = np.where(saddles >= 0, log_density[saddles], -np.inf)
-    return Persistence(peaks, births, deaths, saddles, parents, ascents)
+    noise, n_neighbors = expected_noise(graph, log_density)
+    return Persistence(peaks, births, deaths, saddles, parents, ascents, noise, n_neighbors)
 
 
 def descending(log_density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
