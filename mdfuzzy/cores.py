@@ -1,12 +1,13 @@
 """States and their cores: the basins of the prominent peaks, and the connected top of each."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, check_real, read_only
+from mdfuzzy._check import check_choice, check_int, check_real, read_only
 from mdfuzzy.graph import Graph
 from mdfuzzy.persistence import Persistence, check_log_density, check_symmetric, descending
 
@@ -23,7 +24,7 @@ class Cores:
     Attributes
     ----------
     basins : (n,) int32
-        The state of each point: ToMATo's hard clusters.
+        The state of each point: ToMATo's hard clusters; -1 in components of the graph too small for one.
     labels : (n,) int32
         The core of each point; -1 outside every core.
     peaks : (K,) int32
@@ -48,7 +49,8 @@ class Cores:
         return len(self.peaks)
 
     def __repr__(self) -> str:
-        return f"Cores({len(self)} states of {len(self.basins)} points, core sizes {self.sizes.tolist()})"
+        sizes = ", ".join(map(str, self.sizes[:8])) + (", ..." if len(self) > 8 else "")
+        return f"Cores({len(self)} states of {len(self.basins)} points, core sizes [{sizes}])"
 
     @property
     def sizes(self) -> np.ndarray:
@@ -58,7 +60,7 @@ class Cores:
     @property
     def basin_sizes(self) -> np.ndarray:
         """The number of points in each basin, (K,)."""
-        return np.bincount(self.basins, minlength=len(self))
+        return np.bincount(self.basins[self.basins >= 0], minlength=len(self))
 
 
 def find_cores(
@@ -69,6 +71,7 @@ def find_cores(
     min_prominence: float,
     rule: CoreRule = "prominence",
     share: float = 0.1,
+    min_size: int = 2,
 ) -> Cores:
     """Take the peaks of at least `min_prominence` as states, and the connected top of each as its core.
 
@@ -93,10 +96,19 @@ def find_cores(
           given share of the basin's points.
     share : float
         For the rule `share`, in (0, 1].
+    min_size : int
+        Every connected component of the graph is at least one state, for no path leads out of it. One with
+        fewer points than this is none: its points get -1. By default these are isolated points, which a
+        radius graph can have; a component of a graph of k neighbours has at least k + 1 points.
 
     Returns
     -------
     Cores
+
+    Warns
+    -----
+    UserWarning
+        If points are left without a state because of `min_size`.
 
     Examples
     --------
@@ -118,8 +130,12 @@ def find_cores(
         raise ValueError(
             f"`peaks` must belong to `graph`; got peaks of {len(peaks.ascents)} points for {len(graph)}."
         )
-    states = peaks.states(min_prominence)
-    basins = peaks.labels(min_prominence)
+    if not np.array_equal(log_density[peaks.peaks], peaks.births):
+        raise ValueError(
+            "`log_density` must be the one that `peaks` was computed from; got other values at the peaks."
+        )
+    min_size = check_int("min_size", min_size, 1)
+    states, basins = _large_states(peaks, min_prominence, min_size)
     tops = log_density[peaks.peaks[states]]
     order, rank = descending(log_density)
     least = np.ones(len(states), np.int64)
@@ -127,10 +143,11 @@ def find_cores(
     if rule == "prominence":
         levels = tops - min_prominence / 2
     elif rule == "saddle":
-        saddle = peaks.saddle_levels(min_prominence)
+        every = peaks.states(min_prominence)
+        saddle = peaks.saddle_levels(min_prominence)[np.searchsorted(every, states)]
         levels = np.where(np.isneginf(saddle), tops - min_prominence / 2, (tops + saddle) / 2)
     elif rule == "share":
-        sizes = np.bincount(basins, minlength=len(states))
+        sizes = np.bincount(basins[basins >= 0], minlength=len(states))
         least = np.ceil(share * sizes).astype(np.int64)
     # Rank of the lowest point strictly above each level; the peak itself always belongs.
     lowest = np.searchsorted(-log_density[order], -levels, side="left") - 1
@@ -140,3 +157,26 @@ def find_cores(
         graph.indptr, graph.indices, order, rank, basins, peaks.peaks[states], lowest, least, labels
     )
     return Cores(basins, labels, peaks.peaks[states], peaks.prominences[states])
+
+
+def _large_states(peaks: Persistence, min_prominence: float, min_size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (numbers of the peaks that are states, state of each point), without the small components."""
+    states, basins = peaks.states(min_prominence), peaks.labels(min_prominence)
+    components = peaks.labels(np.inf)
+    small = np.bincount(components)[components] < min_size
+    left_out = int(np.count_nonzero(small))
+    if not left_out:
+        return states, basins
+    if left_out == len(small):
+        raise ValueError(
+            f"`min_size` must be at most the size of the largest component of the graph; got {min_size}. "
+            "Use a graph with more neighbours or a larger radius."
+        )
+    warnings.warn(
+        f"{left_out} points are in components of the graph with fewer than {min_size} points and belong "
+        "to no state. Use a graph with more neighbours or a larger radius, or set `min_size=1`.",
+        stacklevel=3,
+    )
+    kept = ~small[peaks.peaks[states]]
+    number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+    return states[kept], number[basins]

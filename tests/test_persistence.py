@@ -72,6 +72,13 @@ def test_a_small_peak_joins_the_state_next_to_it_not_the_highest_of_its_componen
     assert mf.compute_persistence(graph, [10, 2, 9, 4, 1.5]).labels(3.0).tolist() == [0, 0, 1, 1, 1]
 
 
+def test_a_small_peak_between_two_states_of_one_component_joins_the_one_its_saddle_is_nearer_to():
+    # 0 (10) and 2 (9) meet at 1 (2). Peak 3 (4) meets the slopes of both at 4 (1.5): the higher slope wins.
+    graph = graph_of(7, [(0, 1), (1, 2), (0, 5), (2, 6), (3, 4), (5, 4), (6, 4)])
+    assert mf.compute_persistence(graph, [10, 2, 9, 4, 1.5, 3.0, 3.1]).labels(3.0)[3] == 1
+    assert mf.compute_persistence(graph, [10, 2, 9, 4, 1.5, 3.1, 3.0]).labels(3.0)[3] == 0
+
+
 def test_ties_are_broken_by_index():
     peaks = mf.compute_persistence(path_graph(4), np.zeros(4))
     assert peaks.peaks.tolist() == [0]

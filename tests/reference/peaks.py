@@ -44,27 +44,31 @@ def persistence(graph, log_density):
 def tomato(graph, log_density, min_prominence):
     """The peak of each point's cluster by ToMATo as first written: one sweep, merging as it goes."""
     neighbors, height = adjacency(graph), heights(log_density)
-    root = {}
+    cluster, component = {}, {}  # merged if not prominent; merged always
 
-    def find(i):
+    def find(root, i):
         while root[i] != i:
             i = root[i]
         return i
 
     for x in sorted(range(len(graph)), key=height.__getitem__, reverse=True):
-        higher = [j for j in neighbors[x] if height[j] > height[x]]
+        higher = sorted(
+            (j for j in neighbors[x] if height[j] > height[x]), key=height.__getitem__, reverse=True
+        )
         if not higher:
-            root[x] = x
+            cluster[x] = component[x] = x
             continue
-        root[x] = find(max(higher, key=height.__getitem__))
-        around = {find(j) for j in higher}
-        # The highest first: which of several ends up with which must not depend on the order of the edges.
-        for other in sorted(around, key=height.__getitem__, reverse=True):
-            mine, other = find(x), find(other)
-            low, high = sorted((mine, other), key=height.__getitem__)
-            if low != high and log_density[low] - log_density[x] < min_prominence:
-                root[low] = high
-    return np.array([find(i) for i in range(len(graph))])
+        cluster[x] = find(cluster, higher[0])
+        gates = {}  # the highest neighbour in each component, the component with the highest peak first
+        for j in higher:
+            gates.setdefault(find(component, j), j)
+        component[x] = find(component, higher[0])
+        for top in sorted(gates, key=height.__getitem__, reverse=True):
+            for root, prominent in ((cluster, min_prominence), (component, np.inf)):
+                low, high = sorted((find(root, x), find(root, gates[top])), key=height.__getitem__)
+                if low != high and log_density[low] - log_density[x] < prominent:
+                    root[low] = high
+    return np.array([find(cluster, i) for i in range(len(graph))])
 
 
 def top(graph, log_density, peak, level, basin):
