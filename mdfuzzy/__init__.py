@@ -25,6 +25,10 @@ _HOME = {
     "Persistence": "persistence",
     "compute_persistence": "persistence",
     "ProminenceGap": "prominence",
+    "KScan": "stability",
+    "Resampling": "stability",
+    "resample_states": "stability",
+    "states_by_k": "stability",
     "Cores": "cores",
     "find_cores": "cores",
 }

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from mdfuzzy._check import check_choice, check_int, check_real
+from mdfuzzy._check import check_choice, check_finite, check_int, check_real
 from mdfuzzy.neighbors import Neighbors
 
 _CHUNK = 65_536  # rows converted to float64 at a time
@@ -43,9 +43,7 @@ def intrinsic_dimension(neighbors: Neighbors, *, n_neighbors: int | None = None)
     1.2
     """
     _check_points(neighbors)
-    remedy = f"These neighbours were searched with n_neighbors={neighbors.k}."
-    m = neighbors.k if n_neighbors is None else n_neighbors
-    m = check_int("n_neighbors", m, 2, neighbors.k, remedy=remedy)
+    m = _count(neighbors, n_neighbors, 2)
     total, count = 0.0, 0
     for _, distances in _chunks(neighbors, m):
         distances = distances[distances[:, -1] > 0]
@@ -100,9 +98,7 @@ def dtm_log_density(
     array([-0.458, -0.   , -0.458, -0.936])
     """
     _check_points(neighbors)
-    remedy = f"These neighbours were searched with n_neighbors={neighbors.k}."
-    m = neighbors.k if n_neighbors is None else n_neighbors
-    m = check_int("n_neighbors", m, 1, neighbors.k, remedy=remedy)
+    m = _count(neighbors, n_neighbors, 1)
     if dimension is None:
         dimension = intrinsic_dimension(neighbors, n_neighbors=m)
     dimension = check_real("dimension", dimension, above=0)
@@ -262,8 +258,17 @@ def _check_points(neighbors: Neighbors) -> None:
         raise ValueError(
             f"`neighbors` must be of at least 3 points; got {len(neighbors)}. A density needs a sample."
         )
-    if not np.all(np.isfinite(neighbors.distances[:, -1])):
-        raise ValueError("`neighbors.distances` must be finite; got NaN or infinity.")
+    check_finite("neighbors.distances", neighbors.distances)
+
+
+def _count(neighbors: Neighbors, n_neighbors: int | None, least: int) -> int:
+    if n_neighbors is None and neighbors.k >= least:
+        return neighbors.k
+    remedy = f"These neighbours were searched with n_neighbors={neighbors.k}."
+    if neighbors.k < least:
+        remedy += " Search more, or give `dimension`."
+        return check_int("n_neighbors", neighbors.k, least, remedy=remedy)
+    return check_int("n_neighbors", n_neighbors, least, neighbors.k, remedy=remedy)
 
 
 def _floored(values: np.ndarray, what: str) -> np.ndarray:
