@@ -166,12 +166,13 @@ def expected_noise(graph: Graph, log_density: np.ndarray) -> tuple[float, int]:
     shown = np.log1p(degrees)
     if graph.k is not None and inverse_dimension > 0:
         shown = -np.log([row[-1] for row in near]) / inverse_dimension
+    # Where one of the two is flat there is nothing to compare: the unit of a log density.
     unit = _spread(log_density[sample]) / (_spread(shown) or np.inf) or 1.0
     sigma = np.sqrt((2 + 4 * inverse_dimension) / ((1 + 4 * inverse_dimension) * m))
     return float(np.sqrt(2) * sigma * unit), m
 
 
 def _spread(values: np.ndarray) -> float:
-    """Return the interquartile range; the standard deviation if that is zero."""
+    """Return the interquartile range."""
     low, high = np.quantile(values, [0.25, 0.75])
-    return float(high - low) or float(np.std(values))
+    return float(high - low)
