@@ -70,7 +70,8 @@ def divide_prominences(
     upper tail of :math:`\log \Gamma(m)` because a density is estimated from m neighbours. The scale is the
     root mean square of `noise`, counted as ten peaks, and of the prominences below the one in question. From
     the smallest up, the first prominence that noise would exceed in any of the n/m independent neighbourhoods
-    with a probability below `level` is a state, and so are all larger ones.
+    (or as many as there are peaks, if that is more) with a probability below `level` is a state, and so
+    are all larger ones.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def divide_prominences(
     prominences = np.asarray(prominences, dtype=np.float64)
     finite = np.sort(prominences[np.isfinite(prominences)])
     m = float(n_neighbors)
-    looks = max(n_points / m, 1.0)
+    looks = max(n_points / m, len(finite), 1.0)
     # Scale before each peak is added to the noise: entry j has the j smallest in it.
     sums = np.concatenate([[0.0], np.cumsum(finite**2)])
     scales = np.sqrt((_PRIOR_PEAKS * noise**2 + sums) / (_PRIOR_PEAKS + np.arange(len(sums))))

@@ -90,8 +90,8 @@ def test_the_threshold_always_divides():
 
 
 def test_the_spectra_of_alanine_dipeptide_give_five_states():
-    # k = 50, log of 1/DTM over 100 neighbours: the largest as measured, the others half-normal with the measured
-    # mean. 142,074 and 1,420,738 frames. The dimension of 13 gives the expected scale.
+    # k = 50, log of 1/DTM over 100 neighbours: the largest as measured, the others half-normal with the
+    # measured mean. 142,074 and 1,420,738 frames. The dimension of 13 gives the expected scale.
     noise = np.sqrt(2 * (1 / 13**2 + 1 / (13 * 17)) / 100)
     for n, count, top in (
         (142_074, 147, [1.496, 0.744, 0.472, 0.112, 0.058, 0.050, 0.048, 0.048, 0.045, 0.044, 0.040, 0.038]),
