@@ -19,6 +19,19 @@ _HOME = {
     "Graph": "graph",
     "Neighbors": "neighbors",
     "euclidean_neighbors": "neighbors",
+    "dtm_log_density": "density",
+    "intrinsic_dimension": "density",
+    "kde_log_density": "density",
+    "kde_window": "density",
+    "Persistence": "persistence",
+    "compute_persistence": "persistence",
+    "ProminenceGap": "prominence",
+    "KScan": "stability",
+    "Resampling": "stability",
+    "resample_states": "stability",
+    "states_by_k": "stability",
+    "Cores": "cores",
+    "find_cores": "cores",
 }
 
 _MODULES = ("datasets",)
