@@ -140,7 +140,7 @@ def resample_states(
     or two of them. A trajectory drawn w times counts w times; the frames of those not drawn are left out. The
     neighbourhoods stay those of all the data: with the weight :math:`c = \sum_j w_j` of a point's neighbours,
     :math:`\log f = \log c - d \log \mathrm{DTM}` with the weighted mean of squared distances. The graph
-    is that of all the data, between the frames that remain.
+    is that of all the data, between the frames that remain; components of k frames or fewer are no states.
 
     Parameters
     ----------
@@ -194,9 +194,12 @@ def resample_states(
         peaks = compute_persistence(_subgraph(graph, kept), logf[kept])
         # The resample's own error comes on top of the sample's, and is as large: twice the variance.
         division = peaks.prominence_gap(level=level, noise=np.sqrt(2) * peaks.noise)
-        counts[r] = division.n_states
-        tops = np.flatnonzero(kept)[peaks.peaks[peaks.states(division.threshold)]]
-        found[np.unique(basins[tops])] += 1
+        tops = peaks.peaks[peaks.states(division.threshold)]
+        # Frames that lost their neighbours form fragments, which no graph of k neighbours has.
+        components = peaks.labels(np.inf)
+        tops = tops[np.bincount(components)[components[tops]] > graph.k]
+        counts[r] = len(tops)
+        found[np.unique(basins[np.flatnonzero(kept)[tops]])] += 1
     return Resampling(read_only(counts), read_only(found / n_resamples), gap)
 
 

@@ -1,6 +1,7 @@
 """The automatic prominence: its statistics, its answers on known data, its warning, bad input."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -89,23 +90,13 @@ def test_the_threshold_always_divides():
         assert gap.p_state <= gap.level
 
 
-def test_the_spectra_of_alanine_dipeptide_give_five_states():
-    # k = 50, log of 1/DTM over 100 neighbours: the largest as measured, the others half-normal with the
-    # measured mean. 142,074 and 1,420,738 frames. The dimension of 13 gives the expected scale.
-    noise = np.sqrt(2 * (1 / 13**2 + 1 / (13 * 17)) / 100)
-    for n, count, top in (
-        (142_074, 147, [1.496, 0.744, 0.472, 0.112, 0.058, 0.050, 0.048, 0.048, 0.045, 0.044, 0.040, 0.038]),
-        (
-            1_420_738,
-            897,
-            [1.419, 0.392, 0.384, 0.108, 0.051, 0.050, 0.047, 0.046, 0.045, 0.044, 0.044, 0.041],
-        ),
-    ):
-        rest = 0.0144 * stats.halfnorm.ppf((np.arange(count - 13) + 0.5) / (count - 13))
-        spectrum = [np.inf, *top, *np.minimum(rest, top[-1])]
-        gap = divide_prominences(spectrum, noise=noise, n_neighbors=100, n_points=n)
-        assert gap.n_states == 5
-        assert gap.clear
+@pytest.mark.parametrize(("name", "frames"), [("bundled", 30_000), ("half", 142_074)])
+def test_the_measured_spectra_of_alanine_dipeptide_give_five_states(name, frames):
+    # k = 50, distance to measure over 100 neighbours; the bundled frames, and every second of 00 and 05.
+    saved = np.load(Path(__file__).parent / "data" / "ala2_prominences.npz")
+    assert saved[f"{name}_points"] == frames
+    options = {"noise": float(saved[f"{name}_noise"]), "n_neighbors": 100, "n_points": frames}
+    assert divide_prominences(saved[name], **options).n_states == 5
 
 
 @pytest.mark.parametrize(

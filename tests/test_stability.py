@@ -115,3 +115,13 @@ def test_bad_input_is_refused(neighbors):
         mf.resample_states(neighbors, [600, 600], n_resamples=0)
     with pytest.raises(ValueError, match=r"`level` must be a finite number > 0 and <= 0.5; got 2"):
         mf.resample_states(neighbors, [600, 600], level=2)
+
+
+def test_frames_that_lose_their_neighbours_are_no_states():
+    # The second trajectory has frames scattered over the dense first one, and a state of its own.
+    rng = np.random.default_rng(7)
+    points = np.concatenate(
+        [rng.normal(size=(1000, 2)), rng.normal(size=(60, 2)), rng.normal(size=(300, 2)) + 9]
+    )
+    result = mf.resample_states(mf.euclidean_neighbors(points, n_neighbors=40), [1000, 360], n_resamples=30)
+    assert set(result.n_states.tolist()) <= {1, 2}
