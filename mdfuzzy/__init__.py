@@ -19,6 +19,10 @@ _HOME = {
     "Graph": "graph",
     "Neighbors": "neighbors",
     "euclidean_neighbors": "neighbors",
+    "neighbors_from": "neighbors",
+    "rmsd_neighbors": "rmsd",
+    "rmsd_neighbors_mdtraj": "rmsd",
+    "rmsd_neighbors_within": "rmsd",
 }
 
 _MODULES = ("datasets",)
