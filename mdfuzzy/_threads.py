@@ -1,6 +1,7 @@
 """How many threads the kernels use."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from mdfuzzy._check import check_int
@@ -34,3 +35,31 @@ def using_threads(n_jobs: int | None) -> Iterator[int]:
         yield count
     finally:
         numba.set_num_threads(before)
+
+
+def run_ranges(work: Callable[[int, int], object], total: int, step: int, n_jobs: int | None) -> None:
+    """Call ``work(first, last)`` for the ranges of at most `step` that make up ``range(total)``, in threads.
+
+    For kernels that release the interpreter lock and write only to their own range. An exception, Ctrl-C
+    among
+    them, cancels the ranges that have not begun and is raised when those under way have ended: nothing goes
+    on running.
+
+    Examples
+    --------
+    >>> squares = [0] * 5
+    >>> def work(first, last):
+    ...     squares[first:last] = [i * i for i in range(first, last)]
+    >>> run_ranges(work, 5, 2, n_jobs=1)
+    >>> squares
+    [0, 1, 4, 9, 16]
+    """
+    ranges = [(first, min(total, first + step)) for first in range(0, total, step)]
+    with ThreadPoolExecutor(thread_count(n_jobs)) as pool:
+        futures = [pool.submit(work, *limits) for limits in ranges]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise

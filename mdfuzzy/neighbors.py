@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, check_finite, check_int, read_only
-from mdfuzzy._threads import using_threads
+from mdfuzzy._threads import thread_count
+from mdfuzzy.features import Features
 from mdfuzzy.graph import Graph
 
 
@@ -105,16 +106,22 @@ class Neighbors:
 
 
 def euclidean_neighbors(
-    points: npt.ArrayLike, *, n_neighbors: int = 100, n_jobs: int | None = None
+    points: Features | npt.ArrayLike,
+    *,
+    n_neighbors: int = 100,
+    queries: Features | npt.ArrayLike | None = None,
+    n_jobs: int | None = None,
 ) -> Neighbors:
     """Find the nearest other points of every point in Euclidean distance.
 
     Parameters
     ----------
-    points : (n, dimensions) array
-        Feature vectors.
+    points : Features or (n, dimensions) array
+        Feature vectors. Periodic columns of `Features`, such as torsion angles, count as points on a circle.
     n_neighbors : int
-        How many neighbours to find.
+        How many neighbours to find, in [1, n - 1].
+    queries : Features or (m, dimensions) array, optional
+        Find the neighbours of these instead, among `points`; n_neighbors may then be n.
     n_jobs : int, optional
         Threads; every core by default.
 
@@ -129,12 +136,114 @@ def euclidean_neighbors(
     >>> points = np.array([[0.0], [1.0], [3.0], [7.0]])
     >>> mf.euclidean_neighbors(points, n_neighbors=1).indices.ravel()
     array([1, 0, 1, 2], dtype=int32)
+    >>> torsions = mf.Features(np.array([[-179.0], [179.0], [90.0]]), periodic=[0])
+    >>> mf.euclidean_neighbors(torsions, n_neighbors=1).indices.ravel()
+    array([1, 0, 1], dtype=int32)
     """
     from sklearn.neighbors import NearestNeighbors
 
-    points = check_finite("points", np.asarray(points, dtype=np.float64))
-    n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(points) - 1)
-    with using_threads(n_jobs) as threads:
-        search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=threads).fit(points)
-        distances, indices = search.kneighbors()
-    return Neighbors(indices, distances)
+    vectors = _vectors("points", points)
+    others = None if queries is None else _vectors("queries", queries)
+    if others is not None and others.shape[1] != vectors.shape[1]:
+        raise ValueError(
+            f"`queries` must have the features of `points`; got {others.shape[1]}, expected "
+            f"{vectors.shape[1]}."
+        )
+    if others is None and len(vectors) < 2:
+        raise ValueError(f"`points` must hold at least 2 points to have neighbours; got {len(vectors)}.")
+    remedy = f"There are {len(vectors)} points."
+    n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(vectors) - (others is None), remedy=remedy)
+    search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=thread_count(n_jobs)).fit(vectors)
+    distances, indices = search.kneighbors(others)
+    return Neighbors(indices, distances, n_targets=len(vectors))
+
+
+def neighbors_from(precomputed: object) -> Neighbors:
+    """Take neighbours that another program has found.
+
+    Parameters
+    ----------
+    precomputed : (indices, distances) or (n, n) sparse array
+        Two arrays of shape (n, k), or the distances to each point's neighbours as a sparse matrix with the
+        same
+        number of entries in every row, such as scikit-learn's ``kneighbors_graph(mode="distance")`` gives. A
+        point
+        that is listed as its own neighbour is left out; rows are sorted by distance.
+
+    Returns
+    -------
+    Neighbors
+        With `exact` False and no `recall`: nobody has measured it here.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> neighbors = mf.neighbors_from(([[0, 1], [1, 0], [2, 1]], [[0.0, 1.0], [0.0, 1.0], [0.0, 2.0]]))
+    >>> neighbors.indices.ravel(), neighbors.distances.ravel()
+    (array([1, 0, 1], dtype=int32), array([1., 1., 2.], dtype=float32))
+    """
+    from scipy.sparse import issparse
+
+    if issparse(precomputed):
+        matrix = precomputed.tocsr()
+        counts = np.diff(matrix.indptr)
+        if matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0 or np.any(counts != counts[0]):
+            raise ValueError(
+                f"`precomputed` must be square with the same number of neighbours in every row; got shape "
+                f"{matrix.shape} with {counts.min(initial=0)} to {counts.max(initial=0)} entries a row. "
+                f"Zero distances must be stored entries."
+            )
+        indices = matrix.indices.reshape(len(counts), -1)
+        distances = matrix.data.reshape(len(counts), -1)
+    else:
+        try:
+            indices, distances = (np.asarray(part) for part in precomputed)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"`precomputed` must be (indices, distances) or a sparse matrix; got "
+                f"{type(precomputed).__name__}."
+            ) from None
+    if indices.ndim != 2 or indices.shape != distances.shape or indices.dtype.kind not in "iu":
+        raise ValueError(
+            f"`precomputed` must hold integer indices and distances of the same shape (n, k); got "
+            f"{indices.shape} of {indices.dtype} and {distances.shape}."
+        )
+    n = len(indices)
+    check_finite("precomputed", distances)
+    if distances.size and distances.min() < 0:
+        raise ValueError(f"`precomputed` must hold distances of at least 0; got {distances.min()}.")
+    if indices.size and not 0 <= indices.min() <= indices.max() < n:
+        raise ValueError(
+            f"`precomputed` must hold indices in [0, {n - 1}]; got {indices.min()} to {indices.max()}. "
+            f"Fill rows with too few neighbours, or search anew."
+        )
+    itself = indices == np.arange(n)[:, None]
+    if itself.any():
+        if not np.all(itself.sum(axis=1) == 1):
+            raise ValueError(
+                "`precomputed` must list every point as its own neighbour once, or none; got some rows with "
+                "it and some without."
+            )
+        indices, distances = indices[~itself].reshape(n, -1), distances[~itself].reshape(n, -1)
+    if indices.shape[1] == 0:
+        raise ValueError(
+            "`precomputed` must hold at least 1 neighbour other than the point itself; got none."
+        )
+    twice = np.diff(np.sort(indices, axis=1), axis=1) == 0
+    if twice.any():
+        row = int(np.argmax(twice.any(axis=1)))
+        raise ValueError(f"`precomputed` must list a neighbour once; got one twice in row {row}.")
+    nearest = np.argsort(distances, axis=1, kind="stable")
+    take = np.take_along_axis
+    return Neighbors(take(indices, nearest, 1), take(distances, nearest, 1), exact=False)
+
+
+def _vectors(name: str, points: object) -> np.ndarray:
+    """Return feature vectors as a finite (n, dimensions) array."""
+    vectors = points.embedded if isinstance(points, Features) else np.asarray(points, dtype=np.float64)
+    if vectors.ndim != 2 or 0 in vectors.shape:
+        raise ValueError(
+            f"`{name}` must be an array of shape (points, dimensions), not empty; got {vectors.shape}. For "
+            f"one feature pass array[:, None]; for frames use `rmsd_neighbors`."
+        )
+    return check_finite(name, vectors)

@@ -25,7 +25,7 @@ READING = (
 #: The steps, later ones first: each may import only what stands to its right.
 STEPS = (
     *("kinetics", "interfaces", "scores", "memberships", "cores", "stability", "persistence", "prominence"),
-    *("density", "neighbors", "graph"),
+    *("density", "rmsd", "rmsd_index", "neighbors", "graph"),
     *(module for module in READING if not module.startswith("_")),
 )
 #: What every module may use.
@@ -53,7 +53,7 @@ LIBRARIES: dict[str, set[str]] = {
     "scipy": set(LAYERS) - {"__init__", "_check", "_threads", "cli"},
     "sklearn": {"neighbors", "density", "estimator"},
     "numba": {"_kernels", "_threads"},
-    "mdtraj": {*READING, "exports", "datasets", "neighbors"},
+    "mdtraj": {*READING, "exports", "datasets", "rmsd"},
     "matplotlib": {"plots"},
     "plotly": {"report"},
     "deeptime": {"kinetics"},

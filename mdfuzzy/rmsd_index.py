@@ -1,0 +1,274 @@
+"""An index of frames for neighbour searches under RMSD: cells of similar frames, superposed on their
+centres.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mdfuzzy._kernels import cells as kernels
+from mdfuzzy._kernels import knn
+from mdfuzzy._threads import run_ranges
+
+#: Frames per cell, on average: about where the cost of visiting cells equals that of looking through them.
+CELL_SIZE = 350
+#: Candidates that a query may hold, in multiples of the neighbours wanted, before their exact distances are
+#: computed.
+ROOM = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Chunks:
+    """Queries in groups of at most 64 that are near each other, each group with the cell that it is nearest
+    to.
+    """
+
+    queries: kernels.Queries
+    order: np.ndarray
+    start: np.ndarray
+    cell: np.ndarray
+    own: bool
+
+    def __len__(self) -> int:
+        return len(self.cell)
+
+    def take(self, chosen: np.ndarray) -> "Chunks":
+        """Return some of the groups."""
+        sizes = np.diff(self.start)[chosen]
+        order = [self.order[self.start[c] : self.start[c + 1]] for c in chosen]
+        return Chunks(self.queries, np.concatenate(order), _offsets(sizes), self.cell[chosen], self.own)
+
+
+@dataclass(frozen=True, eq=False)
+class RmsdIndex:
+    """Frames in cells, ready to be searched."""
+
+    cells: kernels.Cells
+    spreads: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.cells.flat)
+
+    def own_chunks(self) -> Chunks:
+        """Return the frames of the index themselves as queries: its leaves."""
+        cells = self.cells
+        leaves = np.diff(cells.leaf_start)
+        cell = np.repeat(np.arange(len(leaves)), leaves)
+        start = cells.cell_start[cell] + kernels.LANES * (np.arange(len(cell)) - cells.leaf_start[cell])
+        queries = kernels.Queries(cells.flat, cells.norms, self.spreads)
+        return Chunks(queries, cells.order, np.append(start, len(self)), cell, own=True)
+
+    def chunks(self, xyz: np.ndarray, n_jobs: int | None) -> Chunks:
+        """Return other frames, (n, atoms, 3) and centred, as queries."""
+        queries = _queries(xyz)
+        everything = np.arange(len(xyz))
+        label = _nearest(
+            queries.flat, queries.norms, everything, self.cells.centres, self.cells.centre_norms, n_jobs
+        )
+        order = np.argsort(label, kind="stable")
+        sizes = np.bincount(label, minlength=len(self.cells.centres))
+        parts = -(-sizes // kernels.LANES)
+        cell = np.repeat(np.arange(len(sizes)), parts)
+        start = _offsets(sizes)[cell] + kernels.LANES * (np.arange(len(cell)) - _offsets(parts)[cell])
+        return Chunks(queries, order, np.append(start, len(xyz)), cell, own=False)
+
+    def slack(self, queries: kernels.Queries) -> knn.Slack:
+        """Return worst-case bounds of the rounding errors of float32 sums over the atoms."""
+        width = self.cells.flat.shape[1]
+        norm = max(self.cells.norms.max(), queries.norms.max())
+        unit = float(np.finfo(np.float32).eps)
+        return knn.Slack(unit * (width + 32) * np.sqrt(norm), unit * width * norm)
+
+    def shrunk(self, factor: float) -> tuple[kernels.Cells, np.ndarray]:
+        """Return the cells with boxes, and the radii, as if they were smaller by `factor` (1: as they
+        are).
+        """
+        if factor == 1:
+            return self.cells, self.cells.radii
+        middle = 0.5 * (self.cells.low + self.cells.high)
+        half = np.float32(0.5 * min(1.0, 2 * factor)) * (self.cells.high - self.cells.low)
+        return self.cells._replace(low=middle - half, high=middle + half), factor * self.cells.radii
+
+    def nearest(
+        self,
+        chunks: Chunks,
+        n_neighbors: int,
+        *,
+        factor: float = 1.0,
+        n_jobs: int | None = None,
+        advance: Callable[[int], object] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (indices, distances, counts) of the nearest frames of the queries, in their order.
+
+        With `factor` below 1 cells are taken to be smaller than they are: faster, and not exact. `counts`
+        (groups, 4)
+        says how many RMSDs to centres, visits of cells, Euclidean tests and exact RMSDs each group of
+        queries took.
+        """
+        cells, reach = self.shrunk(factor)
+        slack = self.slack(chunks.queries)
+        indices = np.empty((len(chunks.order), n_neighbors), np.int32)
+        distances = np.empty((len(chunks.order), n_neighbors), np.float32)
+        counts = np.zeros((len(chunks), 4), np.int64)
+        room = ROOM * max(n_neighbors, kernels.LANES)
+
+        def search(first: int, last: int) -> None:
+            targets, bounds = _space(room)
+            filled = np.empty(kernels.LANES, np.int64)
+            for c in range(first, last):
+                rows = slice(chunks.start[c], chunks.start[c + 1])
+                members = chunks.order[rows]
+                knn.search_group(
+                    chunks.queries, members, chunks.cell[c], chunks.own, cells, reach, slack,
+                    knn.NO_LIMIT, n_neighbors, targets, bounds, filled, counts[c],
+                )  # fmt: skip
+                indices[rows] = targets[: len(members), :n_neighbors]
+                distances[rows] = np.sqrt(bounds[: len(members), :n_neighbors] / cells.atoms)
+                if advance is not None:
+                    advance(len(members))
+
+        run_ranges(search, len(chunks), 4, n_jobs)
+        return indices, distances, counts
+
+    def within(
+        self,
+        chunks: Chunks,
+        radius: float,
+        *,
+        n_jobs: int | None = None,
+        advance: Callable[[int], object] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (queries, indices, distances) of all pairs within `radius` (nm)."""
+        slack, norm = self.slack(chunks.queries), float(radius * np.sqrt(self.cells.atoms))
+        found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [None] * len(chunks)
+        counts = np.zeros((len(chunks), 4), np.int64)
+
+        def search(first: int, last: int) -> None:
+            targets, bounds = _space(16 * kernels.LANES)
+            filled = np.empty(kernels.LANES, np.int64)
+            for c in range(first, last):
+                members = chunks.order[chunks.start[c] : chunks.start[c + 1]]
+                while not knn.search_group(
+                    chunks.queries, members, chunks.cell[c], chunks.own, self.cells, self.cells.radii, slack,
+                    norm, 0, targets, bounds, filled, counts[c],
+                ):  # fmt: skip
+                    targets, bounds = _space(2 * targets.shape[1])
+                sizes = filled[: len(members)]
+                taken = np.arange(targets.shape[1]) < sizes[:, None]
+                lengths = np.sqrt(bounds[: len(members)][taken] / self.cells.atoms).astype(np.float32)
+                found[c] = np.repeat(members, sizes), targets[: len(members)][taken], lengths
+                if advance is not None:
+                    advance(len(members))
+
+        run_ranges(search, len(chunks), 4, n_jobs)
+        queries, indices, lengths = zip(*found, strict=True)
+        return np.concatenate(queries), np.concatenate(indices), np.concatenate(lengths)
+
+
+def build_index(xyz: np.ndarray, *, n_jobs: int | None = None) -> RmsdIndex:
+    """Index centred frames, (n, atoms, 3) float32.
+
+    Two rounds of seeds drawn at random (always the same ones), every frame to its nearest, give cells of
+    about
+    `CELL_SIZE` frames, smaller where frames are dense. Any partition is valid: it only decides how fast
+    searches are.
+    """
+    queries = _queries(xyz)
+    flat, norms = queries.flat, queries.norms
+    random = np.random.default_rng(0)
+    groups = _groups(flat, norms, np.arange(len(flat)), int(np.sqrt(len(flat) / CELL_SIZE)), random, n_jobs)
+    cells = [
+        cell
+        for members, _ in groups
+        for cell in _groups(flat, norms, members, -(-len(members) // CELL_SIZE), random, n_jobs)
+    ]
+    sizes = np.array([len(members) for members, _ in cells])
+    n_cells, width = len(cells), flat.shape[1]
+    leaf_start = _offsets(-(-sizes // kernels.LANES))
+    n_leaves = leaf_start[-1]
+    index = kernels.Cells(
+        flat,
+        norms,
+        order=np.concatenate([members for members, _ in cells]),
+        cell_start=_offsets(sizes),
+        leaf_start=leaf_start,
+        centres=flat[[seed for _, seed in cells]],
+        centre_norms=np.zeros(n_cells),
+        radii=np.zeros(n_cells),
+        torques=np.zeros(n_cells),
+        spreads=np.zeros(n_cells),
+        axes=np.zeros((n_cells, kernels.AXES, width), np.float32),
+        blocks=np.zeros(n_leaves * kernels.ROWS * kernels.LANES, np.float32),
+        low=np.zeros((n_leaves, kernels.ROWS), np.float32),
+        high=np.zeros((n_leaves, kernels.ROWS), np.float32),
+        rows=np.zeros((len(flat), width), np.float32),
+        atoms=float(xyz.shape[1]),
+    )
+    run_ranges(
+        lambda first, last: kernels.prepare_cells(index, queries.spreads, first, last), n_cells, 16, n_jobs
+    )
+    return RmsdIndex(index, queries.spreads)
+
+
+def _queries(xyz: np.ndarray) -> kernels.Queries:
+    """Return frames flat, padded to an even number of atoms, with what the kernels need to know of each."""
+    n, atoms, _ = xyz.shape
+    flat = np.zeros((n, 3 * (atoms + atoms % 2)), np.float32)
+    flat[:, : 3 * atoms] = xyz.reshape(n, -1)
+    norms = np.einsum("ij,ij->i", flat, flat, dtype=np.float64)
+    spreads = np.empty(n)
+    for first in range(0, n, 100_000):
+        part = xyz[first : first + 100_000].astype(np.float64)
+        spreads[first : first + 100_000] = np.linalg.eigvalsh(part.transpose(0, 2, 1) @ part)[:, :2].sum(
+            axis=1
+        )
+    # eigenvalues to within rounding; a smaller spread is always safe
+    return kernels.Queries(flat, norms, np.maximum(spreads - 1e-14 * norms, 0.0))
+
+
+def _groups(
+    flat: np.ndarray,
+    norms: np.ndarray,
+    members: np.ndarray,
+    count: int,
+    random: np.random.Generator,
+    n_jobs: int | None,
+) -> list[tuple[np.ndarray, int]]:
+    """Divide frames among `count` of them, each to the nearest; return the (members, seed) of what is not
+    empty.
+    """
+    seeds = random.choice(members, max(1, min(count, len(members))), replace=False)
+    label = _nearest(flat, norms, members, flat[seeds], norms[seeds], n_jobs)
+    parts = np.split(
+        members[np.argsort(label, kind="stable")], np.cumsum(np.bincount(label, minlength=len(seeds)))[:-1]
+    )
+    return [(part, int(seed)) for part, seed in zip(parts, seeds, strict=True) if len(part)]
+
+
+def _nearest(
+    flat: np.ndarray,
+    norms: np.ndarray,
+    members: np.ndarray,
+    centres: np.ndarray,
+    centre_norms: np.ndarray,
+    n_jobs: int | None,
+) -> np.ndarray:
+    """Return the nearest of `centres` for each of `members`."""
+    labels = np.empty(len(members), np.int32)
+
+    def assign(first: int, last: int) -> None:
+        kernels.nearest_centres(flat, norms, members, centres, centre_norms, first, last, labels)
+
+    run_ranges(assign, len(members), 4096, n_jobs)
+    return labels
+
+
+def _offsets(sizes: np.ndarray) -> np.ndarray:
+    """Return where runs of these sizes start, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _space(room: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return arrays for the candidates of 64 queries and their bounds."""
+    return np.empty((kernels.LANES, room), np.int32), np.empty((kernels.LANES, room))
