@@ -36,6 +36,16 @@ _HOME = {
     "states_by_k": "stability",
     "Cores": "cores",
     "find_cores": "cores",
+    "Memberships": "memberships",
+    "extend_memberships": "memberships",
+    "solve_memberships": "memberships",
+    "strong_edges": "weights",
+    "BetaScan": "beta_scan",
+    "scan_beta": "beta_scan",
+    "EntropicPurity": "scores",
+    "clustering_entropy": "scores",
+    "entropic_purity": "scores",
+    "purity": "scores",
 }
 
 _MODULES = ("datasets",)
