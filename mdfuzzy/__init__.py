@@ -46,6 +46,12 @@ _HOME = {
     "clustering_entropy": "scores",
     "entropic_purity": "scores",
     "purity": "scores",
+    "Settings": "settings",
+    "suggest_k": "settings",
+    "Clustering": "clustering",
+    "cluster": "pipeline",
+    "RunDir": "rundir",
+    "FuzzyModeSeeking": "estimator",
 }
 
 _MODULES = ("datasets",)
