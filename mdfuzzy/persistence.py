@@ -11,6 +11,8 @@ from mdfuzzy._threads import using_threads
 from mdfuzzy.graph import Graph
 from mdfuzzy.prominence import ProminenceGap, divide_prominences, expected_noise
 
+_FIRST_BATCH = 1024  # points; each further batch is half as large as all before it
+
 
 @dataclass(frozen=True, eq=False)
 class Persistence:
@@ -241,7 +243,7 @@ def compute_persistence(
         saddles, parents = np.full_like(joined, -1), joined.copy()
         # Most components meet early. After that few points touch two of them, and those few are found
         # in parallel: in batches that grow, each marked with the components of the one before.
-        start, stop = 0, 1024
+        start, stop = 0, _FIRST_BATCH
         while start < len(order):
             points = order[start:stop]
             borders = points[tomato.find_borders(*rows, rank, ascents, joined, points)]
