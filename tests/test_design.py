@@ -28,6 +28,8 @@ STEPS = (
     *("density", "rmsd", "rmsd_index", "neighbors", "graph"),
     *(module for module in READING if not module.startswith("_")),
 )
+#: What imports numba when it is imported, and so is imported inside functions only.
+COMPILED = {"_kernels", "rmsd_index"}
 #: What every module may use.
 COMMON = {"_check", "_threads", "_kernels"}
 #: What each module may import from the package. A module that is not named here fails: say where it stands.
@@ -145,14 +147,14 @@ def test_libraries_appear_only_where_they_belong(path: Path):
 @each_source
 def test_slow_libraries_are_imported_inside_functions(path: Path):
     module = module_of(path)
-    if module == "_kernels":
+    if module in COMPILED:
         return
     nodes = list(at_import_time(ast.parse(path.read_text())))
     for name, node in imports(nodes):
         assert name.split(".")[0] not in HEAVY, (
             f"line {node.lineno}: import {name} inside the function that needs it"
         )
-        assert own_module(name) != "_kernels", (
+        assert own_module(name) not in COMPILED, (
             f"line {node.lineno}: kernels import numba, so inside functions too"
         )
 
