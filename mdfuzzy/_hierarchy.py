@@ -1,0 +1,247 @@
+"""The hierarchy on which the absorbing walk is solved: groups of points, groups of groups, and so on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+#: Rows that are relaxed one after the other, about.
+BLOCK_ROWS = 1024
+#: Largest size of a group before further members must look elsewhere.
+GROUP_SIZE = 8
+#: Levels with fewer edges than this are worked on by one thread.
+SERIAL_EDGES = 50_000
+#: Parts in which groups are lumped, each with a table of its own.
+CHUNKS = 32
+#: The visits on a directed graph are done when none of their logarithms changes by more.
+VISITS_TOLERANCE = 1e-12
+#: Cycles that the visits may take.
+MAX_CYCLES = 400
+
+
+class SolveError(RuntimeError):
+    """The memberships could not be found to the promised accuracy."""
+
+
+@dataclass
+class Level:
+    """One level of the hierarchy: a walk between nodes that ends with probability `exits`."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    probs: np.ndarray
+    exits: np.ndarray
+    log_mass: np.ndarray
+    group: np.ndarray | None = None
+    first: np.ndarray | None = None
+    members: np.ndarray | None = None
+    lift: np.ndarray | None = None
+    apart: np.ndarray | None = None
+    net: np.ndarray | None = None
+    blocks: np.ndarray | None = None
+    above: int = 0
+    repeats: int = 1
+
+    def __len__(self) -> int:
+        return len(self.exits)
+
+    @property
+    def serial(self) -> bool:
+        """Whether one thread does the work."""
+        return len(self.indices) < SERIAL_EDGES
+
+
+def row_starts(counts: np.ndarray) -> np.ndarray:
+    """Return where each row begins, and the total, from the number of entries per row."""
+    starts = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=starts[1:])
+    return starts
+
+
+def build_hierarchy(
+    walk_in: Callable[[np.ndarray], tuple[Level, np.ndarray]], free: np.ndarray, reversible: bool
+) -> tuple[list[Level], np.ndarray]:
+    """Aggregate level by level; return the levels, arranged, and the order of the finest one.
+
+    The matrix of the finest level is let go (the caller makes it anew in the right order: that takes
+    less memory than a second copy).
+    """
+    from mdfuzzy._kernels import groups as kernels
+
+    levels, ranks = [walk_in(free)[0]], []
+    while True:
+        level = levels[-1]
+        by_mass = np.argsort(-level.log_mass, kind="stable")
+        level.group, rank, count = kernels.aggregate(
+            level.indptr, level.indices, level.probs, level.exits, by_mass, GROUP_SIZE
+        )
+        if count == 0:
+            break
+        ranks.append(rank)
+        level.members, level.first = _members(level.group, count)
+        levels.append(lump(level))
+    if not reversible:
+        levels[0].log_mass = _visits(levels)
+        for l in range(len(levels) - 1):
+            levels[l + 1] = lump(levels[l], like=levels[l + 1])
+    orders = [np.arange(len(levels[-1]))]
+    for level, rank in zip(levels[-2::-1], ranks[::-1], strict=True):
+        position = np.empty(len(orders[0]), np.int32)
+        position[orders[0]] = np.arange(len(orders[0]), dtype=np.int32)
+        parent = np.where(level.group < 0, -1, position[level.group])
+        orders.insert(0, np.lexsort((rank, parent, parent < 0)))
+        level.group = parent[orders[0]].astype(np.int32)
+    for level, order in zip(levels[1:], orders[1:], strict=True):
+        _permute(level, order)
+    levels[0].log_mass = levels[0].log_mass[orders[0]]
+    levels[0].indices = levels[0].probs = None
+    return levels, orders[0]
+
+
+def _visits(levels: list[Level]) -> np.ndarray:
+    """Return the log of the expected visits to every point, if the walk starts anywhere, all alike.
+
+    On a directed graph this is what a point counts for in its group. It is found by aggregation and
+    disaggregation (Koury, McAllister and Stewart 1984): positive numbers are rescaled, group by group, so
+    that what comes in balances what goes out.
+    """
+    from mdfuzzy._kernels import groups as kernels
+
+    transposed = [kernels.transpose(level.indptr, level.indices) for level in levels]
+    log_visits = levels[0].log_mass
+    for _ in range(MAX_CYCLES):
+        before = log_visits.copy()
+        log_visits = _balance(levels, transposed, log_visits, np.zeros(len(levels[0])))
+        if np.abs(log_visits - before).max() < VISITS_TOLERANCE:
+            return log_visits
+    raise SolveError("No convergence of the expected visits on the directed graph. Use the union graph.")
+
+
+def _balance(
+    levels: list[Level], transposed: list, log_visits: np.ndarray, log_source: np.ndarray
+) -> np.ndarray:
+    """Balance the visits on the first of `levels`, helped by those above it."""
+    from mdfuzzy._kernels import groups as kernels
+
+    level = levels[0]
+    kernels.balance_visits(*transposed[0], level.probs, log_source, log_visits)
+    if len(levels) == 1:
+        return log_visits
+    level.log_mass = log_visits
+    levels[1] = coarse = lump(level, like=levels[1])
+    source = np.empty(len(coarse))
+    kernels.group_sources(
+        *transposed[0], level.probs, level.group, level.first, level.members, log_source, log_visits, source
+    )
+    lumped = coarse.log_mass.copy()
+    balanced = _balance(levels[1:], transposed[1:], coarse.log_mass, source)
+    log_visits += np.where(level.group < 0, 0.0, (balanced - lumped)[level.group])
+    kernels.balance_visits(*transposed[0], level.probs, log_source, log_visits)
+    return log_visits
+
+
+def _net_outflow(level: Level, levels: list[Level], ancestors: list[np.ndarray]) -> np.ndarray:
+    """Return what a walk that is not reversible carries round inside each group, (n, levels above).
+
+    In a balanced group it sums to nothing; it is made to do so to the last digit.
+    """
+    from mdfuzzy._kernels import groups as kernels
+
+    net, outflow = np.zeros((len(level), level.above)), np.zeros((len(level), level.above))
+    kernels.net_outflow(
+        level.indptr, level.indices, level.probs, level.apart, level.exits, np.zeros(len(level)),
+        level.log_mass, outflow, net,
+    )  # fmt: skip
+    for t, (group, above) in enumerate(zip(ancestors, levels[1:], strict=True)):
+        inside = np.flatnonzero(group >= 0)
+        own = group[inside]
+        share = np.exp(level.log_mass[inside] - above.log_mass[own])
+        excess = np.bincount(own, share * net[inside, t], len(above))
+        excess /= np.bincount(own, share * outflow[inside, t], len(above))
+        net[inside, t] -= outflow[inside, t] * excess[own]
+    return net
+
+
+def _members(group: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nodes group by group, those of no group last, and where each group begins."""
+    members = np.argsort(np.where(group < 0, count, group), kind="stable")
+    return members, row_starts(np.bincount(group[group >= 0], minlength=count))
+
+
+def lump(level: Level, like: Level | None = None) -> Level:
+    """Return the walk between the groups of a level, seen only when it goes from one to another."""
+    from mdfuzzy._kernels import groups as kernels
+
+    grouping = (level.group, level.first, level.members, CHUNKS)
+    count = len(level.first) - 1
+    indptr = (
+        row_starts(kernels.coarse_counts(level.indptr, level.indices, *grouping))
+        if like is None
+        else like.indptr
+    )
+    indices, probs = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+    exits, log_mass = np.empty(count), np.empty(count)
+    kernels.coarse_fill(
+        level.indptr, level.indices, level.probs, level.exits, level.log_mass, *grouping,
+        indptr, indices, probs, exits, log_mass,
+    )  # fmt: skip
+    if not np.isfinite(log_mass).all():
+        raise SolveError(
+            "The walk leaves some group of points with a probability below 1e-300, which double precision "
+            "cannot hold. Take a larger `beta`."
+        )
+    coarse = Level(indptr, indices, probs, exits, log_mass)
+    if like is not None:
+        coarse.group, coarse.first, coarse.members = like.group, like.first, like.members
+    return coarse
+
+
+def _permute(level: Level, order: np.ndarray) -> None:
+    from mdfuzzy._kernels import groups as kernels
+
+    position = np.empty(len(order), np.int32)
+    position[order] = np.arange(len(order), dtype=np.int32)
+    indptr = row_starts(np.diff(level.indptr)[order])
+    indices, probs = np.empty_like(level.indices), np.empty_like(level.probs)
+    kernels.permute_rows(level.indptr, level.indices, level.probs, order, position, indptr, indices, probs)
+    level.indptr, level.indices, level.probs = indptr, indices, probs
+    level.exits, level.log_mass = level.exits[order], level.log_mass[order]
+
+
+def link_levels(levels: list[Level], reversible: bool) -> None:
+    """Work out, on every level, what the levels above need of it."""
+    from mdfuzzy._kernels import groups as kernels
+
+    budget, visits = len(levels[0].indices) / 2, 1
+    for l, level in enumerate(levels):
+        count = len(levels[l + 1]) if l + 1 < len(levels) else 0
+        level.members, level.first = _members(level.group, count)
+        level.blocks = _blocks(level)
+        grouped = np.flatnonzero(level.group >= 0)
+        level.lift = np.zeros(len(level))
+        ancestors = []
+        if count:
+            to_group = level.log_mass[grouped] - levels[l + 1].log_mass[level.group[grouped]]
+            level.lift[grouped] = np.exp(to_group)
+            ancestors.append(level.group)
+        for above in levels[l + 1 : -1]:
+            below = ancestors[-1]
+            ancestors.append(np.where(below < 0, -1, above.group[below]))
+        level.above = len(ancestors)
+        level.apart = np.empty(len(level.indices), np.uint8)
+        stacked = np.array(ancestors, np.int32).reshape(level.above, len(level))
+        kernels.sort_by_levels_apart(level.indptr, stacked, level.indices, level.probs, level.apart)
+        level.net = np.zeros((0, level.above))
+        if l == 0 and not reversible:
+            level.net = _net_outflow(level, levels, ancestors)
+        if l > 0 and reversible and 4 * visits * len(level.indices) <= budget:
+            level.repeats = 2
+            visits *= 2
+
+
+def _blocks(level: Level) -> np.ndarray:
+    """Return where blocks of rows begin; each holds whole groups, so that strong ties are inside."""
+    cuts = np.arange(0, level.first[-1], BLOCK_ROWS)
+    cuts = level.first[np.searchsorted(level.first, cuts)]
+    rest = np.minimum(np.arange(level.first[-1], len(level) + BLOCK_ROWS, BLOCK_ROWS), len(level))
+    return np.unique(np.concatenate([cuts, rest]))

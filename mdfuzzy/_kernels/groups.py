@@ -1,0 +1,298 @@
+"""Kernels that group the nodes of a walk, lump it, and balance what flows between the groups."""
+
+import numpy as np
+from numba import prange
+
+from mdfuzzy._kernels.jit import kernel
+
+
+@kernel()
+def aggregate(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    probs: np.ndarray,
+    exits: np.ndarray,
+    order: np.ndarray,
+    limit: int,
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Group every node with a neighbour that it is strongly tied to; return (group, rank in it, groups).
+
+    A node takes, of the neighbours with at least a quarter of its largest probability, the likeliest
+    whose group has room; if there is none, the likeliest neighbour however large its group. So a group
+    never reaches across a weak link from a node that has a strong one: traps are closed before they
+    are joined to anything else.
+
+    A node that ends the walk at least every second time is pinned by that: it belongs to no group (-1),
+    and would only hide, by its weight, what its neighbours do.
+    """
+    n = len(indptr) - 1
+    group = np.full(n, -1, np.int32)
+    rank = np.zeros(n, np.int32)
+    size = np.zeros(n, np.int32)
+    groups = 0
+    for i in order:
+        if group[i] >= 0 or exits[i] >= 0.5:
+            continue
+        top = 0.0
+        strongest = -1
+        for e in range(indptr[i], indptr[i + 1]):
+            if probs[e] > top and exits[indices[e]] < 0.5:
+                top = probs[e]
+                strongest = indices[e]
+        choice = strongest
+        if strongest >= 0 and group[strongest] >= 0 and size[group[strongest]] >= limit:
+            best = 0.25 * top
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                if probs[e] > best and exits[j] < 0.5 and (group[j] < 0 or size[group[j]] < limit):
+                    best = probs[e]
+                    choice = j
+        if choice < 0:
+            group[i] = groups
+            size[groups] = 1
+            groups += 1
+        elif group[choice] < 0:
+            group[choice] = groups
+            group[i] = groups
+            rank[i] = 1
+            size[groups] = 2
+            groups += 1
+        else:
+            group[i] = group[choice]
+            rank[i] = size[group[i]]
+            size[group[i]] += 1
+    return group, rank, groups
+
+
+@kernel(parallel=True)
+def permute_rows(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    probs: np.ndarray,
+    order: np.ndarray,
+    position: np.ndarray,
+    out_indptr: np.ndarray,
+    out_indices: np.ndarray,  # OUT
+    out_probs: np.ndarray,  # OUT
+) -> None:
+    """Copy a matrix with rows and columns in another order."""
+    for a in prange(len(order)):
+        shift = indptr[order[a]] - out_indptr[a]
+        for e in range(out_indptr[a], out_indptr[a + 1]):
+            out_indices[e] = position[indices[e + shift]]
+            out_probs[e] = probs[e + shift]
+
+
+@kernel(parallel=True)
+def coarse_counts(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    group: np.ndarray,
+    first: np.ndarray,
+    members: np.ndarray,
+    n_chunks: int,
+) -> np.ndarray:
+    """Return to how many other groups the edges of each group lead."""
+    n = len(first) - 1
+    counts = np.zeros(n, np.int64)
+    size = (n + n_chunks - 1) // n_chunks
+    for chunk in prange(n_chunks):
+        seen = np.full(n, -1, np.int32)
+        for g in range(chunk * size, min(n, (chunk + 1) * size)):
+            for s in range(first[g], first[g + 1]):
+                i = members[s]
+                for e in range(indptr[i], indptr[i + 1]):
+                    h = group[indices[e]]
+                    if h >= 0 and h != g and seen[h] != g:
+                        seen[h] = g
+                        counts[g] += 1
+    return counts
+
+
+@kernel(parallel=True)
+def coarse_fill(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    probs: np.ndarray,
+    exits: np.ndarray,
+    log_mass: np.ndarray,
+    group: np.ndarray,
+    first: np.ndarray,
+    members: np.ndarray,
+    n_chunks: int,
+    out_indptr: np.ndarray,
+    out_indices: np.ndarray,  # OUT
+    out_probs: np.ndarray,  # OUT
+    out_exits: np.ndarray,  # OUT
+    out_log_mass: np.ndarray,  # OUT
+) -> None:
+    """Lump the walk: probabilities from group to group, given that the group is left.
+
+    Each member counts with its mass; edges inside a group are left out, never subtracted.
+    """
+    n = len(first) - 1
+    size = (n + n_chunks - 1) // n_chunks
+    for chunk in prange(n_chunks):
+        slot = np.full(n, -1, np.int64)
+        flow = np.zeros(n, np.float64)
+        for g in range(chunk * size, min(n, (chunk + 1) * size)):
+            top = -np.inf
+            for s in range(first[g], first[g + 1]):
+                top = max(top, log_mass[members[s]])
+            at = out_indptr[g]
+            out = 0.0
+            leave = 0.0
+            for s in range(first[g], first[g + 1]):
+                i = members[s]
+                mass = np.exp(log_mass[i] - top)
+                leave += mass * exits[i]
+                for e in range(indptr[i], indptr[i + 1]):
+                    h = group[indices[e]]
+                    if h == g:
+                        continue
+                    if h < 0:
+                        leave += mass * probs[e]
+                        continue
+                    if slot[h] < out_indptr[g]:
+                        slot[h] = at
+                        flow[h] = 0.0
+                        out_indices[at] = h
+                        at += 1
+                    flow[h] += mass * probs[e]
+                    out += mass * probs[e]
+            total = out + leave
+            for e in range(out_indptr[g], out_indptr[g + 1]):
+                out_probs[e] = flow[out_indices[e]] / total
+            out_exits[g] = leave / total
+            out_log_mass[g] = top + np.log(total)
+
+
+@kernel(parallel=True)
+def sort_by_levels_apart(
+    indptr: np.ndarray,
+    ancestors: np.ndarray,
+    indices: np.ndarray,  # IN, OUT
+    probs: np.ndarray,  # IN, OUT
+    apart: np.ndarray,  # OUT
+) -> None:
+    """Sort each row by the number of coarser levels on which an edge crosses between groups, descending."""
+    levels = len(ancestors)
+    for i in prange(len(indptr) - 1):
+        start, stop = indptr[i], indptr[i + 1]
+        row_indices = indices[start:stop].copy()
+        row_probs = probs[start:stop].copy()
+        depth = np.zeros(stop - start, np.uint8)
+        counts = np.zeros(levels + 2, np.int64)
+        for e in range(stop - start):
+            j = row_indices[e]
+            t = 0
+            while t < levels and (ancestors[t, i] != ancestors[t, j] or ancestors[t, i] < 0):
+                t += 1
+            depth[e] = t
+            counts[levels - t + 1] += 1
+        for t in range(levels + 1):
+            counts[t + 1] += counts[t]
+        for e in range(stop - start):
+            t = levels - depth[e]
+            at = start + counts[t]
+            counts[t] += 1
+            indices[at] = row_indices[e]
+            probs[at] = row_probs[e]
+            apart[at] = depth[e]
+
+
+@kernel()
+def transpose(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return, per node, the edges that lead to it: (starts, where they come from, where they are stored)."""
+    n = len(indptr) - 1
+    starts = np.zeros(n + 1, np.int64)
+    for e in range(len(indices)):
+        starts[indices[e] + 1] += 1
+    for j in range(n):
+        starts[j + 1] += starts[j]
+    fill = starts[:-1].copy()
+    rows = np.empty(len(indices), np.int32)
+    edges = np.empty(len(indices), np.int64)
+    for i in range(n):
+        for e in range(indptr[i], indptr[i + 1]):
+            at = fill[indices[e]]
+            fill[indices[e]] += 1
+            rows[at] = i
+            edges[at] = e
+    return starts, rows, edges
+
+
+@kernel()
+def balance_visits(
+    starts: np.ndarray,
+    rows: np.ndarray,
+    edges: np.ndarray,
+    probs: np.ndarray,
+    log_source: np.ndarray,
+    log_visits: np.ndarray,  # IN, OUT
+) -> None:
+    """Set the visits of one node after the other to what comes in: v_j = source_j + sum_i v_i P_ij."""
+    for j in range(len(log_visits)):
+        here = log_visits[j]
+        total = np.exp(log_source[j] - here)
+        for s in range(starts[j], starts[j + 1]):
+            total += probs[edges[s]] * np.exp(log_visits[rows[s]] - here)
+        log_visits[j] = here + np.log(total)
+
+
+@kernel()
+def group_sources(
+    starts: np.ndarray,
+    rows: np.ndarray,
+    edges: np.ndarray,
+    probs: np.ndarray,
+    group: np.ndarray,
+    first: np.ndarray,
+    members: np.ndarray,
+    log_source: np.ndarray,
+    log_visits: np.ndarray,
+    out: np.ndarray,  # OUT
+) -> None:
+    """Log of what comes into each group from its sources and from nodes that belong to no group."""
+    for g in range(len(first) - 1):
+        top = -np.inf
+        for s in range(first[g], first[g + 1]):
+            top = max(top, log_visits[members[s]])
+        total = 0.0
+        for s in range(first[g], first[g + 1]):
+            j = members[s]
+            total += np.exp(log_source[j] - top)
+            for a in range(starts[j], starts[j + 1]):
+                if group[rows[a]] < 0:
+                    total += probs[edges[a]] * np.exp(log_visits[rows[a]] - top)
+        out[g] = top + np.log(total)
+
+
+@kernel()
+def net_outflow(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    probs: np.ndarray,
+    apart: np.ndarray,
+    exits: np.ndarray,
+    log_source: np.ndarray,
+    log_visits: np.ndarray,
+    outflow: np.ndarray,  # OUT
+    net: np.ndarray,  # OUT
+) -> None:
+    """Per visit of a node, what leaves its group of every level from there, and that less what enters."""
+    n, levels = net.shape
+    for i in range(n):
+        source = np.exp(log_source[i] - log_visits[i])
+        for t in range(levels):
+            outflow[i, t] = exits[i]
+            net[i, t] -= source
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            into = probs[e] * np.exp(log_visits[i] - log_visits[j])
+            for t in range(apart[e]):
+                outflow[i, t] += probs[e]
+                net[j, t] -= into
+    for i in range(n):
+        for t in range(levels):
+            net[i, t] += outflow[i, t]

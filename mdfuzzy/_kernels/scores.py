@@ -1,0 +1,31 @@
+"""The dynamic programme of the entropic purity."""
+
+import numpy as np
+
+from mdfuzzy._kernels.jit import kernel
+
+
+@kernel()
+def best_shares(gains: np.ndarray) -> tuple[float, np.ndarray]:
+    """Share a set out among labels, `gains[label, subset]` each; return the largest sum and who takes what.
+
+    If the labels up to `label` share `subset`, the part ``taken[label, subset]`` of it goes to `label`.
+    """
+    labels, n = gains.shape
+    taken = np.zeros((labels, n), np.int64)
+    best = gains[0].copy()
+    for subset in range(n):
+        taken[0, subset] = subset
+    for label in range(1, labels):
+        # Descending: the parts that are left over are smaller numbers, still untouched by this label.
+        for subset in range(n - 1, -1, -1):
+            top, choice = best[subset] + gains[label, 0], 0
+            part = subset
+            while part > 0:
+                value = best[subset ^ part] + gains[label, part]
+                if value > top:
+                    top, choice = value, part
+                part = (part - 1) & subset
+            best[subset] = top
+            taken[label, subset] = choice
+    return best[n - 1], taken

@@ -1,0 +1,233 @@
+"""The absorbing walk: from every point, the probability to be caught by each target first.
+
+The walk moves from i to j with weight ``exp(pull[j] - falloff * length**2)`` and stops in the first
+target that it meets. At low temperature it falls into traps (low peaks of the density) that it leaves
+once in 1e10 steps or more; the linear system is then singular to working precision, and any method that
+judges itself by the ordinary residual returns nonsense with a small residual. Two things prevent that:
+
+* *Aggregation.* Points are grouped with the neighbours that they are most strongly tied to, groups again,
+  and so on up to one group. The lumped walk between groups, conditional on leaving the group, is free of the
+  traps inside them. Each iteration corrects all levels, coarsest first.
+* *Flows.* The right-hand side of a level is the net flow across the borders of its groups, summed over
+  crossing edges only. Nothing is formed by subtraction of large numbers that nearly cancel, as in the
+  elimination of Grassmann, Taksar and Heyman.
+
+The iteration is accelerated by Anderson's method, each column for itself, so that the sum over columns
+is a check of its own. See the page on the solver in the theory section of the documentation.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mdfuzzy._hierarchy import Level, SolveError, build_hierarchy, link_levels, row_starts
+
+#: Above so many edges the probabilities are stored in single precision, if their ratios allow it.
+SINGLE_EDGES = 20_000_000
+#: Smallest log ratio of weights within a neighbourhood for single precision (its range ends at -87).
+SINGLE_LOG_RATIO = -60.0
+#: Iterations that the acceleration looks back.
+HISTORY = 8
+MAX_ITERATIONS = 400
+#: Sweeps on the coarsest level.
+TOP_SWEEPS = 4
+#: An iteration ends when the next correction of every membership is below this.
+TOLERANCE = 1e-11
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Hitting probabilities (n, targets), the largest imbalance of flow left, and the iterations taken."""
+
+    values: np.ndarray
+    residual: float
+    iterations: int
+
+
+def reaches_target(indptr: np.ndarray, indices: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Return which points can get to a point with ``targets >= 0`` along the edges, (n,) bool."""
+    from mdfuzzy._kernels import walk as kernels
+
+    reached = targets >= 0
+    while kernels.reach_further(indptr, indices, reached).any():
+        pass
+    return reached
+
+
+def solve_walk(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    lengths: np.ndarray,
+    pull: np.ndarray,
+    falloff: float,
+    targets: np.ndarray,
+    n_targets: int,
+    *,
+    reversible: bool,
+    start: np.ndarray | None = None,
+) -> Solution:
+    """Return the probability that the walk from each point meets each target first.
+
+    Parameters
+    ----------
+    indptr, indices, lengths : arrays
+        The edges in compressed rows.
+    pull : (n,) float64
+        The edge i -> j has weight ``exp(pull[j] - falloff * length**2)``. Weights of less than 1e-300 of
+        the largest of their neighbourhood count as 1e-300 of it.
+    falloff : float
+        0 for edges that count the same at any length.
+    targets : (n,) int32
+        The target that a point belongs to; -1 for the others, every one of which must have a way to
+        some target.
+    n_targets : int
+        Number of targets.
+    reversible : bool
+        Whether every edge is there in both directions.
+    start : (n, n_targets) array, optional
+        A guess.
+
+    Raises
+    ------
+    SolveError
+        If the accuracy cannot be reached.
+    """
+    from mdfuzzy._kernels import walk as kernels
+
+    values = np.zeros((len(targets), n_targets))
+    caught = np.flatnonzero(targets >= 0)
+    values[caught, targets[caught]] = 1.0
+    free = np.flatnonzero(targets < 0)
+    if len(free) == 0:
+        return Solution(values, 0.0, 0)
+    log_sums, log_ratios = np.empty(len(targets)), np.empty(len(targets))
+    edges = (indptr, indices, pull, lengths, float(falloff))
+    kernels.log_row_sums(*edges, log_sums, log_ratios)
+    single = len(indices) > SINGLE_EDGES and log_ratios.min() > SINGLE_LOG_RATIO
+    dtype = np.float32 if single else np.float64
+    columns = n_targets + n_targets % 2  # kernels take two columns at a time
+
+    def walk_in(order: np.ndarray) -> tuple[Level, np.ndarray]:
+        position = np.full(len(targets), -1, np.int32)
+        position[order] = np.arange(len(order), dtype=np.int32)
+        out_indptr = row_starts(kernels.transition_counts(indptr, indices, position, order))
+        out_indices = np.empty(out_indptr[-1], np.int32)
+        probs = np.empty(out_indptr[-1], dtype)
+        absorb = np.zeros((len(order), columns))
+        kernels.transition_fill(
+            *edges, log_sums, position, targets, order, out_indptr, out_indices, probs, absorb
+        )
+        level = Level(out_indptr, out_indices, probs, absorb.sum(axis=1), (pull + log_sums)[order])
+        return level, absorb
+
+    levels, order = build_hierarchy(walk_in, free, reversible)
+    level, absorb = walk_in(free[order])
+    level.group, level.log_mass = levels[0].group, levels[0].log_mass
+    levels[0] = level
+    link_levels(levels, reversible)
+    guess = np.zeros((len(free), columns))
+    if start is not None:
+        guess[:, :n_targets] = start[free[order]]
+    solved, residual, iterations = _iterate(levels, absorb, guess)
+    values[free[order]] = solved[:, :n_targets]
+    return Solution(values, residual, iterations)
+
+
+def _iterate(levels: list[Level], absorb: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, float, int]:
+    """Correct `x` on all levels, with Anderson acceleration, until the corrections vanish."""
+    from mdfuzzy._kernels import walk as kernels
+
+    steps, changes = np.zeros((2, HISTORY, *x.shape), np.float32)
+    gram = np.zeros((HISTORY, HISTORY, x.shape[1]))
+    step, before = np.empty(x.shape, np.float32), None
+    for iteration in range(1, MAX_ITERATIONS + 1):
+        residuals = _residuals(levels, 0, x, absorb)
+        correction = _correct(levels, 0, residuals)
+        largest = float(np.abs(correction).max())
+        if not np.isfinite(largest):
+            break
+        if largest < TOLERANCE:
+            return x + correction, max(float(np.abs(r).max()) for r in residuals), iteration
+        known = min(iteration - 1, HISTORY)
+        shares = np.zeros((known, x.shape[1]))
+        if before is not None:
+            at = (iteration - 2) % HISTORY  # the oldest gives way
+            steps[at] = step
+            np.subtract(correction, before, out=changes[at])
+            dots = kernels.block_dots(changes[:known], changes[at], correction).sum(axis=0)
+            gram[at, :known] = gram[:known, at] = dots[:, 0]
+            shares = _least_squares(gram[:known, :known], dots[:, 1])
+        before = correction
+        kernels.take_step(x, correction, shares, steps[:known], changes[:known], step)
+    raise SolveError(
+        f"No convergence after {iteration} iterations: the memberships still change by {largest:.1e} "
+        f"(promised: {TOLERANCE:.0e}). Take a larger `beta`."
+    )
+
+
+def _least_squares(gram: np.ndarray, image: np.ndarray) -> np.ndarray:
+    """Return the combination of changes, column by column, that cancels most of the correction."""
+    shares = np.zeros(image.shape)
+    for c in range(image.shape[1]):
+        scale = np.sqrt(np.diag(gram[:, :, c]))
+        scale[scale == 0.0] = 1.0
+        matrix = gram[:, :, c] / np.outer(scale, scale)
+        shares[:, c] = np.linalg.lstsq(matrix, image[:, c] / scale, rcond=1e-12)[0] / scale
+    return shares
+
+
+def _residuals(levels: list[Level], at: int, x: np.ndarray, absorb: np.ndarray) -> list[np.ndarray]:
+    """Return the imbalance of flow of every node of level `at` and of all the levels above it."""
+    from mdfuzzy._kernels import walk as kernels
+
+    level = levels[at]
+    columns = x.shape[1]
+    own = np.empty(x.shape if at == 0 else (0, columns), np.float32)
+    inner = np.empty((len(level.first) - 1, level.above, columns))
+    run = kernels.flows_serial if level.serial else kernels.flows
+    run(
+        level.indptr, level.indices, level.probs, level.apart, level.exits, absorb, level.net, level.lift,
+        level.first, level.members, x, own, inner,
+    )  # fmt: skip
+    residuals = [own]
+    if level.above:
+        residuals.append(np.ascontiguousarray(inner[:, 0], np.float32))
+    for above in levels[at + 1 : -1]:
+        outer = np.empty((len(above.first) - 1, inner.shape[1] - 1, columns))
+        kernels.lift_flows(above.lift, above.first, above.members, inner, outer)
+        inner = outer
+        residuals.append(np.ascontiguousarray(inner[:, 0], np.float32))
+    return residuals
+
+
+def _correct(levels: list[Level], at: int, residuals: list[np.ndarray]) -> np.ndarray:
+    """Return corrections for level `at`: what the coarser levels find, then relaxed on this one."""
+    from mdfuzzy._kernels import walk as kernels
+
+    level, rhs = levels[at], residuals[0]
+    if level.above == 0:  # every node is pinned: each sweep at least halves the error
+        x = rhs.copy()
+        for _ in range(TOP_SWEEPS):
+            x = _relax(level, rhs, x)
+        return x
+    x = np.zeros_like(rhs)
+    coarser = residuals[1:]
+    for turn in range(level.repeats):
+        if turn:
+            change = _residuals(levels, at, x, np.zeros((0, x.shape[1])))[1:]
+            coarser = [r + c for r, c in zip(residuals[1:], change, strict=True)]
+        kernels.add_groups(x, level.group, _correct(levels, at + 1, coarser))
+        x = _relax(level, rhs, x)
+    return x
+
+
+def _relax(level: Level, rhs: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return `x` after one sweep over the rows of a level."""
+    from mdfuzzy._kernels import walk as kernels
+
+    if level.serial:
+        kernels.relax_serial(level.indptr, level.indices, level.probs, rhs, x)
+        return x
+    both = np.stack([x, x])
+    kernels.relax(level.indptr, level.indices, level.probs, rhs, level.blocks, both)
+    return both[1]

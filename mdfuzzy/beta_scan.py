@@ -1,0 +1,204 @@
+"""Memberships over a range of temperatures, and which temperature to take."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import check_real, read_only
+from mdfuzzy.cores import Cores
+from mdfuzzy.graph import Graph
+from mdfuzzy.memberships import Memberships, membership_entropy, solve_memberships
+
+#: A slope below this share of the steepest one counts as level.
+_LEVEL = 0.2
+#: Number of frames on which a scan is still quick.
+MAX_FRAMES = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class BetaScan:
+    """What the memberships are like at each beta, and the choice.
+
+    Attributes
+    ----------
+    betas : (m,) float64
+        Ascending; the last may be infinite. Large is hot: 2 is the ensemble's own diffusion.
+    entropy : (m,) float64
+        H, the mean over the frames of the sum of mu log mu; never positive, falling as fuzziness grows.
+    scores : (m,) float64
+        The values of the criterion; without one, minus the slope of H against log beta (NaN where beta is
+        infinite).
+    beta : float
+        The beta with the largest score.
+    n_plateaus : int
+        How many level stretches H has against log beta.
+    notes : tuple of str
+        Reservations about the choice; empty if there are none.
+    frames : (n,) int array or None
+        Which frames were scanned, if not all.
+    residuals, row_sum_errors : (m,) float64
+        Of the solves.
+    """
+
+    betas: np.ndarray
+    entropy: np.ndarray
+    scores: np.ndarray
+    beta: float
+    n_plateaus: int
+    notes: tuple[str, ...]
+    frames: np.ndarray | None
+    residuals: np.ndarray
+    row_sum_errors: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("betas", "entropy", "scores", "residuals", "row_sum_errors"):
+            object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=np.float64)))
+        if self.frames is not None:
+            object.__setattr__(self, "frames", read_only(np.asarray(self.frames)))
+
+    def __repr__(self) -> str:
+        return (
+            f"BetaScan({len(self.betas)} betas from {self.betas[0]:g} to {self.betas[-1]:g}, "
+            f"beta={self.beta:.3g} (2: as simulated, smaller: colder))"
+        )
+
+
+def default_betas(low: float = 0.3, high: float = 20.0, number: int = 13) -> np.ndarray:
+    """Return a grid even in log beta, with 1 (the plain walk), 2 (as simulated) and infinity (no pull).
+
+    Examples
+    --------
+    >>> default_betas(number=4).round(2)
+    array([ 0.3 ,  1.  ,  1.22,  2.  ,  4.93, 20.  ,   inf])
+    """
+    return np.unique(np.concatenate([np.geomspace(low, high, number), [1.0, 2.0, np.inf]]))
+
+
+def scan_frames(n: int, *, max_frames: int = MAX_FRAMES) -> np.ndarray | None:
+    """Return which of n frames to scan, evenly spaced; None if all, because there are not too many.
+
+    The neighbours, density, peaks and cores of the frames to scan must be found anew among them: the edges
+    that a graph of all frames has between a few of them are too few to walk on.
+
+    Examples
+    --------
+    >>> scan_frames(10, max_frames=4)
+    array([0, 3, 6, 9])
+    """
+    return None if n <= max_frames else np.linspace(0, n - 1, max_frames).astype(np.int64)
+
+
+def scan_beta(
+    graph: Graph,
+    log_density: npt.ArrayLike,
+    cores: Cores,
+    *,
+    betas: Sequence[float] | None = None,
+    criterion: Callable[[Memberships], float] | None = None,
+    frames: npt.ArrayLike | None = None,
+    **options: object,
+) -> BetaScan:
+    """Solve for the memberships over a range of beta, each from the last, and choose one.
+
+    Without a criterion the choice is the beta at which the entropy H falls most steeply against log beta:
+    the middle of the change from nearly hard clusters to fuzzy ones.
+
+    Parameters
+    ----------
+    graph, log_density, cores
+        As for `solve_memberships`, of all frames or of those that `scan_frames` picks.
+    betas : sequence of float, optional
+        13 values even in log beta from 0.3 to 20, and 1, 2 and infinity, by default.
+    criterion : callable, optional
+        Takes `Memberships`, returns a score to be made large, such as how well they predict the next core
+        of the trajectories.
+    frames : (n,) int array, optional
+        Which frames these are, if not all; kept in the result.
+    **options
+        Passed on to `solve_memberships` (weights, kernel, scale, dimension, unit_density, n_jobs).
+
+    Returns
+    -------
+    BetaScan
+        Its `notes` say if the choice sits on the end of the grid, if H is not level at both ends and in
+        between (three plateaus), or if H does not fall at all.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> points = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [4, 0]], 150, axis=0)
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=20)
+    >>> logf, graph = mf.dtm_log_density(neighbors, dimension=2), neighbors.graph()
+    >>> peaks = mf.compute_persistence(graph, logf)
+    >>> cores = mf.find_cores(graph, logf, peaks, min_prominence=0.8)
+    >>> scan = mf.scan_beta(graph, logf, cores, betas=[0.5, 1, 2, 4], dimension=2)
+    >>> bool(np.all(np.diff(scan.entropy) < 0))
+    True
+    """
+    betas = default_betas() if betas is None else _check_betas(betas)
+    if frames is not None:
+        frames = np.asarray(frames)
+        if frames.shape != (len(graph),):
+            raise ValueError(
+                f"`frames` must have one index per point of `graph`, shape ({len(graph)},); got shape "
+                f"{frames.shape}."
+            )
+    entropy, scores = np.empty(len(betas)), np.full(len(betas), np.nan)
+    residuals, errors = np.empty(len(betas)), np.empty(len(betas))
+    start = None
+    for at in range(len(betas) - 1, -1, -1):
+        mu = solve_memberships(graph, log_density, cores, beta=float(betas[at]), start=start, **options)
+        entropy[at] = membership_entropy(mu.values).mean()
+        residuals[at], errors[at] = mu.residual, mu.row_sum_error
+        if criterion is not None:
+            scores[at] = check_real("criterion(memberships)", criterion(mu))
+        start = mu.values
+    falls = -np.gradient(entropy[np.isfinite(betas)], np.log(betas[np.isfinite(betas)]))
+    if criterion is None:
+        scores[: len(falls)] = falls
+    choice = int(np.nanargmax(scores))
+    plateaus = _count_plateaus(falls)
+    notes = _reservations(betas, choice, falls, plateaus, criterion is None)
+    return BetaScan(betas, entropy, scores, float(betas[choice]), plateaus, notes, frames, residuals, errors)
+
+
+def _check_betas(betas: Sequence[float]) -> np.ndarray:
+    rule = "`betas` must hold at least 3 different finite numbers > 0 (and infinity, if you like)"
+    values = np.asarray(betas, dtype=np.float64)
+    if values.ndim != 1 or np.isnan(values).any() or (values <= 0).any():
+        raise ValueError(f"{rule}; got {betas!r}.")
+    values = np.unique(values)
+    if np.count_nonzero(np.isfinite(values)) < 3:
+        raise ValueError(f"{rule}; got {betas!r}. A slope needs them.")
+    return values
+
+
+def _count_plateaus(falls: np.ndarray) -> int:
+    """Count the level stretches: runs of slopes that are small next to the steepest."""
+    if falls.max() <= 0.0:
+        return 1
+    level = falls < _LEVEL * falls.max()
+    return int(level[0]) + int(np.count_nonzero(level[1:] & ~level[:-1]))
+
+
+def _reservations(
+    betas: np.ndarray, choice: int, falls: np.ndarray, plateaus: int, by_entropy: bool
+) -> tuple[str, ...]:
+    notes = []
+    last = len(falls) - 1
+    if falls.max() <= 1e-12:
+        notes.append("H does not fall with beta: the memberships are as hard (or fuzzy) at every beta.")
+    elif choice == 0 or choice >= last:
+        end = "lowest" if choice == 0 else "highest"
+        notes.append(
+            f"The choice, beta = {betas[choice]:.3g}, sits on the {end} end of the grid: scan further there."
+        )
+    if by_entropy and plateaus < 3:
+        notes.append(
+            f"H has {plateaus} plateau{'s' * (plateaus != 1)} against log beta, not three: no range of beta "
+            "between hard clusters and plain diffusion stands out."
+        )
+    return tuple(notes)

@@ -1,0 +1,116 @@
+"""What a clustering found: the results of all its steps."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mdfuzzy.beta_scan import BetaScan
+from mdfuzzy.cores import Cores
+from mdfuzzy.features import Features
+from mdfuzzy.frames import Frames
+from mdfuzzy.graph import Graph
+from mdfuzzy.memberships import Memberships
+from mdfuzzy.neighbors import Neighbors
+from mdfuzzy.persistence import Persistence
+from mdfuzzy.prominence import ProminenceGap
+from mdfuzzy.settings import Settings
+from mdfuzzy.stability import KScan, Resampling
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Clustering:
+    """The result of every step of one clustering.
+
+    Attributes
+    ----------
+    data : Frames, Features or None
+        What was clustered, with the boundaries between trajectories; None if it began with neighbours.
+    settings : Settings
+        What was asked for.
+    k : int
+        Neighbours per frame in the graph.
+    dimension : float
+        Intrinsic dimension, the exponent of the density.
+    window : float or None
+        Width of the kernels, if any step uses one.
+    neighbors : Neighbors
+        2k nearest frames of every frame.
+    graph : Graph
+        The union graph, on which peaks and cores were found.
+    log_density : (n,) float64
+        At every frame, up to a constant.
+    peaks : Persistence
+        All peaks of the density and how they merge.
+    gap : ProminenceGap
+        Where the prominences divide into noise and states, and how clearly.
+    prominence : float
+        The smallest prominence of a state that was used.
+    cores : Cores
+        The states: their basins and their cores.
+    beta_scan : BetaScan or None
+        The memberships over a range of beta, if beta was to be chosen.
+    memberships : Memberships
+        How strongly every frame belongs to every state.
+    k_scan : KScan or None
+        The states for other k, if asked for.
+    resampling : Resampling or None
+        The states when whole trajectories are drawn anew, if asked for.
+    chosen : dict of str to str
+        What was chosen automatically and why, a sentence for each setting.
+    warnings : tuple of str
+        What the steps warned of.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6])
+    >>> result
+    Clustering(2 states of 500 frames, k=22, beta=2 (2: as simulated, smaller: colder))
+    >>> [part.shape for part in result.data.split(result.memberships.values)]
+    [(300, 2), (200, 2)]
+    """
+
+    data: Frames | Features | None
+    settings: Settings
+    k: int
+    dimension: float
+    window: float | None
+    neighbors: Neighbors
+    graph: Graph
+    log_density: np.ndarray
+    peaks: Persistence
+    gap: ProminenceGap
+    prominence: float
+    cores: Cores
+    beta_scan: BetaScan | None
+    memberships: Memberships
+    k_scan: KScan | None = None
+    resampling: Resampling | None = None
+    chosen: dict[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.memberships)
+
+    def __repr__(self) -> str:
+        states = f"{self.n_states} state" + "s" * (self.n_states != 1)
+        beta = f"beta={self.memberships.beta:.3g} (2: as simulated, smaller: colder)"
+        return f"Clustering({states} of {len(self):,} frames, k={self.k}, {beta})"
+
+    @property
+    def n_states(self) -> int:
+        """The number of states."""
+        return len(self.cores)
+
+    def summary(self) -> str:
+        """Return a text that says what was found, what was chosen automatically and why, and the warnings."""
+        lines = [repr(self)]
+        for state, (frame, size, basin) in enumerate(
+            zip(self.cores.peaks, self.cores.sizes, self.cores.basin_sizes, strict=True)
+        ):
+            lines.append(f"state {state}: peak at frame {frame}, basin of {basin:,}, core of {size:,}")
+        lines += self.chosen.values()
+        lines += [str(each) for each in (self.k_scan, self.resampling) if each is not None]
+        lines += [f"warning: {message}" for message in self.warnings]
+        return "\n".join(lines)

@@ -1,0 +1,316 @@
+"""The log density at every point, from the distances to its nearest neighbours alone."""
+
+import warnings
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+
+from mdfuzzy._check import check_choice, check_finite, check_int, check_real
+from mdfuzzy.neighbors import Neighbors
+
+_CHUNK = 65_536  # rows converted to float64 at a time
+_WINDOW_SAMPLE = 20_000  # points over which the likelihood of a window is averaged
+
+
+def intrinsic_dimension(neighbors: Neighbors, *, n_neighbors: int | None = None) -> float:
+    r"""Estimate the dimension of the set that the points lie on, by maximum likelihood.
+
+    With distances :math:`r_1 \le \dots \le r_m` to its m neighbours each point says
+    :math:`1/d = \frac{1}{m-1} \sum_{j<m} \log(r_m / r_j)` (Levina and Bickel, 2004); these inverses are
+    averaged over the points (MacKay and Ghahramani, 2005), which is the maximum of the joint likelihood.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        Distances in any unit.
+    n_neighbors : int, optional
+        How many of the neighbours to use, m; all by default, the scale at which the density is estimated. The
+        value 2 gives the two-neighbour estimator (Facco and others, 2017): the smallest scale, hence the
+        least affected by curvature and by the variation of the density, and the noisiest.
+
+    Returns
+    -------
+    float
+        Not rounded. Neighbours at distance zero are left out.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> t = np.linspace(0, 1, 400)
+    >>> spiral = np.column_stack([t * np.cos(9 * t), t * np.sin(9 * t), t])
+    >>> round(mf.intrinsic_dimension(mf.euclidean_neighbors(spiral, n_neighbors=20)), 1)
+    1.2
+    """
+    _check_points(neighbors)
+    m = _count(neighbors, n_neighbors, 2)
+    total, count = 0.0, 0
+    for _, distances in _chunks(neighbors, m):
+        distances = distances[distances[:, -1] > 0]
+        positive = distances[:, :-1] > 0
+        ratios = np.divide(
+            distances[:, -1:], distances[:, :-1], where=positive, out=np.ones_like(distances[:, 1:])
+        )
+        total += float(np.log(ratios).sum())
+        count += int(np.count_nonzero(positive))
+    if not total > 0:
+        raise ValueError(
+            "`neighbors.distances` must differ within at least one point's neighbours; got only equal "
+            "distances. The dimension of such points cannot be estimated: give it as `dimension`."
+        )
+    return count / total
+
+
+def dtm_log_density(
+    neighbors: Neighbors, *, n_neighbors: int | None = None, dimension: float | None = None
+) -> np.ndarray:
+    r"""Estimate the log density by the distance to measure.
+
+    :math:`\log f(x) = -d \log \mathrm{DTM}(x)` with
+    :math:`\mathrm{DTM}(x)^2 = \frac{1}{m} \sum_{j \le m} r_j(x)^2` over the m nearest neighbours of x, itself
+    excluded, up to a constant (f is not normalised).
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        Distances in any unit: another one adds a constant.
+    n_neighbors : int, optional
+        How many of the neighbours to use, m; all by default. Use twice as many as the graph has.
+    dimension : float, optional
+        The exponent d; `intrinsic_dimension` of these m neighbours by default. The value 1 gives the
+        logarithm of plain 1/DTM.
+
+    Returns
+    -------
+    (n,) float64
+
+    Warns
+    -----
+    UserWarning
+        If the DTM of some points is zero (they have m copies or more): they get the smallest positive one.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.array([[0.0], [1.0], [2.0], [4.0]])
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=2)
+    >>> mf.dtm_log_density(neighbors, dimension=1).round(3)
+    array([-0.458, -0.   , -0.458, -0.936])
+    """
+    _check_points(neighbors)
+    m = _count(neighbors, n_neighbors, 1)
+    if dimension is None:
+        dimension = intrinsic_dimension(neighbors, n_neighbors=m)
+    dimension = check_real("dimension", dimension, above=0)
+    squares = np.empty(len(neighbors))
+    for rows, distances in _chunks(neighbors, m):
+        squares[rows] = np.einsum("ij,ij->i", distances, distances) / m
+    return -dimension / 2 * np.log(_floored(squares, "distance to measure"))
+
+
+def kde_log_density(
+    neighbors: Neighbors,
+    *,
+    kernel: Literal["gaussian", "uniform"] = "gaussian",
+    window: float | None = None,
+    dimension: float | None = None,
+) -> np.ndarray:
+    r"""Estimate the log density with a kernel of one width everywhere.
+
+    :math:`f(x) = \frac{1}{n} \sum_j K_h(d(x, x_j))` over all points, x included, with :math:`K_h`
+    normalised in d dimensions. Only the nearest neighbours are known; what lies beyond the last of them, at
+    distance r, is counted as if the density there were the mean density of the ball of radius r.
+    With all other points as neighbours this is the ordinary kernel density estimate.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        As many as the kernel should see.
+    kernel : {"gaussian", "uniform"}
+        ``exp(-r**2 / 2 h**2)``, or 1 for r < h and 0 beyond.
+    window : float, optional
+        The width h, in the unit of the distances; `kde_window` by default.
+    dimension : float, optional
+        The dimension d of the kernel; `intrinsic_dimension` by default.
+
+    Returns
+    -------
+    (n,) float64
+        Normalised, per unit of distance to the power d.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.array([[0.0], [1.0], [2.0], [4.0]])
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=3)
+    >>> mf.kde_log_density(neighbors, kernel="uniform", window=1.5, dimension=1).round(3)
+    array([-1.792, -1.386, -1.792, -2.485])
+    """
+    _check_points(neighbors)
+    kernel = check_choice("kernel", kernel, ("gaussian", "uniform"))
+    if dimension is None:
+        dimension = intrinsic_dimension(neighbors)
+    dimension = check_real("dimension", dimension, above=0)
+    if window is None:
+        window = kde_window(neighbors, kernel=kernel, dimension=dimension)
+    window = check_real("window", window, above=0)
+    last = _last_distances(neighbors)
+    sums = np.empty(len(neighbors))
+    for rows, distances in _chunks(neighbors, neighbors.k):
+        if kernel == "gaussian":
+            seen = np.exp(-0.5 * (distances / window) ** 2).sum(axis=1)
+        else:
+            seen = (distances < window).sum(axis=1)
+        sums[rows] = 1 + seen + _unseen(neighbors, last[rows], kernel, window, dimension)
+    return np.log(sums / neighbors.n_targets) - _log_volume(kernel, window, dimension)
+
+
+def kde_window(
+    neighbors: Neighbors,
+    *,
+    kernel: Literal["gaussian", "uniform"] = "gaussian",
+    dimension: float | None = None,
+) -> float:
+    r"""Choose the width of a kernel by the likelihood of each point given all others.
+
+    The Gaussian window maximises :math:`\sum_i \log f_{-i}(x_i)`, where :math:`f_{-i}` leaves point i out.
+    The uniform kernel has no such maximum (one lonely point makes every smaller window impossible), so it
+    gets the window with the same second moment: :math:`\sqrt{d + 2}` times the Gaussian one.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        The window is sought between a tenth of the median distance to the first neighbour
+        and the median distance to the last.
+    kernel : {"gaussian", "uniform"}
+        Which kernel the window is for.
+    dimension : float, optional
+        The dimension d of the kernel; `intrinsic_dimension` by default.
+
+    Returns
+    -------
+    float
+        In the unit of the distances.
+
+    Warns
+    -----
+    UserWarning
+        If the likelihood is largest at the end of the range: more neighbours are needed (or, at the lower
+        end, there are many copies of the same points).
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(500, 1))
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=400)
+    >>> round(mf.kde_window(neighbors, dimension=1), 1)
+    0.3
+    """
+    from scipy.optimize import minimize_scalar
+
+    _check_points(neighbors)
+    kernel = check_choice("kernel", kernel, ("gaussian", "uniform"))
+    if dimension is None:
+        dimension = intrinsic_dimension(neighbors)
+    dimension = check_real("dimension", dimension, above=0)
+    sample = np.unique(np.linspace(0, len(neighbors) - 1, _WINDOW_SAMPLE).astype(np.int64))
+    squares = neighbors.distances[sample].astype(np.float64) ** 2
+    last = _last_distances(neighbors)[sample]
+    first = np.median(squares[:, 0]) or squares[squares > 0].min()
+
+    def loss(log_window: float) -> float:
+        window = np.exp(log_window)
+        exponents = squares / (-2 * window**2)
+        seen = np.log(np.exp(exponents - exponents[:, :1]).sum(axis=1)) + exponents[:, 0]  # no underflow
+        with np.errstate(divide="ignore"):
+            unseen = np.log(_unseen(neighbors, last, "gaussian", window, dimension))
+        logs = np.logaddexp(seen, unseen)
+        return -float(np.mean(logs)) + _log_volume("gaussian", window, dimension)
+
+    low, high = np.log(0.1 * np.sqrt(first)), np.log(np.median(last))
+    grid = np.linspace(low, high, 33)
+    best = int(np.argmin([loss(value) for value in grid]))
+    if best in (0, len(grid) - 1):
+        side = (
+            "the distances to the first neighbours" if best == 0 else "the distances to the last neighbours"
+        )
+        remedy = "Remove copies of points" if best == 0 else "Search more neighbours"
+        warnings.warn(
+            f"The likelihood of the window is still rising at {np.exp(grid[best]):g}, the end of the range "
+            f"set by {side}. {remedy}, or give `window`.",
+            stacklevel=2,
+        )
+        value = grid[best]
+    else:
+        value = minimize_scalar(loss, bounds=(grid[best - 1], grid[best + 1]), method="bounded").x
+    return float(np.exp(value)) * (1.0 if kernel == "gaussian" else float(np.sqrt(dimension + 2)))
+
+
+def _chunks(neighbors: Neighbors, m: int) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield (rows, their first `m` distances in float64), so that no float64 copy of all is ever made."""
+    for start in range(0, len(neighbors), _CHUNK):
+        rows = slice(start, min(start + _CHUNK, len(neighbors)))
+        yield rows, neighbors.distances[rows, :m].astype(np.float64)
+
+
+def _check_points(neighbors: Neighbors) -> None:
+    if len(neighbors) < 3:
+        raise ValueError(
+            f"`neighbors` must be of at least 3 points; got {len(neighbors)}. A density needs a sample."
+        )
+    check_finite("neighbors.distances", neighbors.distances)
+
+
+def _count(neighbors: Neighbors, n_neighbors: int | None, least: int) -> int:
+    if n_neighbors is None and neighbors.k >= least:
+        return neighbors.k
+    remedy = f"These neighbours were searched with n_neighbors={neighbors.k}."
+    if neighbors.k < least:
+        remedy += " Search more, or give `dimension`."
+        return check_int("n_neighbors", neighbors.k, least, remedy=remedy)
+    return check_int("n_neighbors", n_neighbors, least, neighbors.k, remedy=remedy)
+
+
+def _floored(values: np.ndarray, what: str) -> np.ndarray:
+    """Replace zeros by the smallest positive value, and say so; raise if all are zero."""
+    zero = values == 0
+    if not zero.any():
+        return values
+    if zero.all():
+        raise ValueError(
+            "`neighbors.distances` must not all be zero; got identical points only. They have no density."
+        )
+    warnings.warn(
+        f"The {what} of {np.count_nonzero(zero)} points is zero, because they have at least as many copies "
+        "as neighbours; they get the smallest positive value. Remove copies to avoid this.",
+        stacklevel=3,
+    )
+    return np.where(zero, values[~zero].min(), values)
+
+
+def _last_distances(neighbors: Neighbors) -> np.ndarray:
+    return _floored(neighbors.distances[:, -1].astype(np.float64), "distance to the last neighbour")
+
+
+def _unseen(
+    neighbors: Neighbors, last: np.ndarray, kernel: str, window: float, dimension: float
+) -> np.ndarray:
+    """Return the kernel's sum over the points beyond the last neighbour, at the mean density up to there."""
+    from scipy.special import gammaincc
+
+    if neighbors.k >= neighbors.n_targets - 1:
+        return np.zeros(len(last))
+    density = neighbors.k / np.exp(_log_volume("uniform", 1.0, dimension) + dimension * np.log(last))
+    volume = np.exp(_log_volume(kernel, window, dimension))
+    if kernel == "gaussian":
+        return density * volume * gammaincc(dimension / 2, 0.5 * (last / window) ** 2)
+    return density * np.maximum(volume - np.exp(_log_volume(kernel, 1.0, dimension)) * last**dimension, 0)
+
+
+def _log_volume(kernel: str, window: float, dimension: float) -> float:
+    """Return the log of the integral of the kernel over d-dimensional space."""
+    from scipy.special import gammaln
+
+    if kernel == "gaussian":
+        return dimension * (np.log(window) + 0.5 * np.log(2 * np.pi))
+    return dimension * (np.log(window) + 0.5 * np.log(np.pi)) - float(gammaln(dimension / 2 + 1))

@@ -1,0 +1,313 @@
+"""How strongly every point belongs to every state: where a random walk drawn to high density ends first."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy import _solve
+from mdfuzzy._check import check_choice, check_finite, check_int, check_real, read_only
+from mdfuzzy._threads import using_threads
+from mdfuzzy.cores import Cores
+from mdfuzzy.graph import Graph
+from mdfuzzy.neighbors import Neighbors
+from mdfuzzy.persistence import check_log_density
+from mdfuzzy.weights import BETA_REMEDY, Kernel, Weights, check_kernel, linear_log_weights, walk_exponent
+
+#: Rows must sum to 1 within this, or nothing is returned.
+ROW_SUM_TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Memberships:
+    """The probability that the walk from each point reaches the core of each state before any other.
+
+    Attributes
+    ----------
+    values : (n, K) float64
+        In [0, 1]; rows sum to 1 - `lost`.
+    lost : (n,) float64
+        The probability never to reach a core: 1 for points without a way to any core, between 0 and 1 on a
+        directed graph whose closed parts swallow some of the walk, 0 on a connected union graph.
+    beta : float
+        The temperature of the walk: 2 is the ensemble's own diffusion, smaller is colder.
+    log_weights : (n,) float64
+        Log of the weight of a step to each point; what `extend_memberships` needs.
+    exponent : float
+        The power of the density in the weights (NaN for linear weights).
+    kernel : {"uniform", "gaussian"}
+        How the weight of a step depends on its length.
+    scale : float or None
+        Width of the Gaussian kernel.
+    k, radius : int or None, float or None
+        Neighbours per point, or the largest length of an edge, of the graph that was walked on.
+    residual : float
+        The largest imbalance of the flow through any point or group of points, in units of membership.
+    row_sum_error : float
+        The largest deviation of a row's sum, with `lost`, from 1. Every column is solved on its own,
+        so this follows the true error.
+    """
+
+    values: np.ndarray
+    lost: np.ndarray
+    beta: float
+    log_weights: np.ndarray
+    exponent: float
+    kernel: Kernel = "uniform"
+    scale: float | None = None
+    k: int | None = None
+    radius: float | None = None
+    residual: float = 0.0
+    row_sum_error: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("values", "lost", "log_weights"):
+            array = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
+            object.__setattr__(self, name, read_only(array))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        n, states = self.values.shape
+        return (
+            f"Memberships({n} points, {states} states, beta={self.beta:g} (2: as simulated, smaller: colder))"
+        )
+
+    @property
+    def hard(self) -> np.ndarray:
+        """The state with the largest membership, (n,) int32; -1 for points that reach no core."""
+        return np.where(self.unreachable, -1, self.values.argmax(axis=1)).astype(np.int32)
+
+    @property
+    def unreachable(self) -> np.ndarray:
+        """Which points have no way to any core, (n,) bool."""
+        return self.lost >= 1.0
+
+    @property
+    def entropy(self) -> np.ndarray:
+        """Sum of mu log mu over the states of every point, (n,): 0 if certain, never positive."""
+        return membership_entropy(self.values)
+
+
+def membership_entropy(values: np.ndarray) -> np.ndarray:
+    """Return the sum of mu log mu over the states of every point, (n,), from memberships (n, K).
+
+    Examples
+    --------
+    >>> membership_entropy(np.array([[1.0, 0.0], [0.5, 0.5]])).round(3)
+    array([ 0.   , -0.693])
+    """
+    return np.minimum(np.sum(values * np.log(np.where(values > 0.0, values, 1.0)), axis=1), 0.0)
+
+
+def solve_memberships(
+    graph: Graph,
+    log_density: npt.ArrayLike,
+    cores: Cores,
+    *,
+    beta: float = 2.0,
+    weights: Weights = "power",
+    kernel: Kernel = "uniform",
+    scale: float | None = None,
+    dimension: float | None = None,
+    unit_density: bool = False,
+    start: npt.ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> Memberships:
+    r"""Solve for the probability that a walk from each point reaches each core first.
+
+    The walk goes from i to j with probability proportional to :math:`g_j\,k(d_{ij}/h)`. With power weights
+    :math:`g = f^\gamma` it follows, for many points, the diffusion
+    :math:`dY = \frac1\beta \nabla\log f\,dt + dB`. **Large beta is hot**: beta = 2 is the ensemble's own
+    diffusion, beta = 0.2 is ten times colder. (It is not 1/kT, but its opposite.)
+
+    Parameters
+    ----------
+    graph : Graph
+        The walk's edges. On a `union` graph :math:`\gamma = 1/\beta - (d-2)/(2d)`, on a `directed` or a
+        `radius` graph :math:`\gamma = 1/\beta - 1`.
+    log_density : (n,) array
+        Log of f, up to a constant, which has no effect on power weights.
+    cores : Cores
+        Where the walk stops.
+    beta : float
+        In (0, inf]; `float("inf")` means no pull at all. Weights of less than 1e-300 of the largest of their
+        neighbourhood count as 1e-300 of it.
+    weights : {"power", "linear"}
+        `linear` is :math:`g = 1 + \frac{1-\beta}{\beta} f`, as printed by Bonis and Oudot, for the record: it
+        depends on the unit of f and never gets colder than about beta = 0.5.
+    kernel : {"uniform", "gaussian"}
+        :math:`k = 1` for every edge, or :math:`e^{-d_{ij}^2 / 2h^2}`. For the Gaussian kernel on a
+        nearest-neighbour graph no correction of the exponent is known: it gets that of the uniform kernel,
+        and beta is then only a label. On a `radius` graph of several h the exponent is right.
+    scale : float, optional
+        h, in the unit of the distances; needed by the Gaussian kernel, and only by it.
+    dimension : float, optional
+        d, for the exponent on a `union` graph; estimated from the lengths of the k shortest edges of every
+        point by default (`intrinsic_dimension`).
+    unit_density : bool
+        With linear weights: scale f to a largest value of 1 first, which keeps all weights positive.
+    start : (n, K) array, optional
+        Memberships to begin with, such as those of a similar beta; affects the time alone.
+    n_jobs : int, optional
+        Threads; every core by default. The result is the same to the last bit.
+
+    Returns
+    -------
+    Memberships
+        1 inside a core for its own state. If there is only one state all memberships are 1 (with a warning).
+
+    Raises
+    ------
+    SolveError
+        If rows would not sum to 1 within 1e-8, or the solve does not converge.
+
+    Warns
+    -----
+    UserWarning
+        If there is one state only, or if points have no way to any core (`Memberships.unreachable`).
+
+    Examples
+    --------
+    Five points in a row with a core at either end, no pull: the gambler's ruin.
+
+    >>> import numpy as np, mdfuzzy as mf
+    >>> indptr, indices = [0, 1, 3, 5, 7, 8], [1, 0, 2, 1, 3, 2, 4, 3]
+    >>> chain = mf.Graph(indptr, indices, np.ones(8), "radius", 5, scale=1.0)
+    >>> ends = mf.Cores(np.array([0, 0, 0, 1, 1]), np.array([0, -1, -1, -1, 1]), np.array([0, 4]), np.ones(2))
+    >>> mf.solve_memberships(chain, np.zeros(5), ends, beta=1.0).values[:, 0].round(6)
+    array([1.  , 0.75, 0.5 , 0.25, 0.  ])
+    """
+    log_density = check_log_density(graph, log_density)
+    beta = check_real("beta", beta, above=0, finite=False, remedy=BETA_REMEDY)
+    weights = check_choice("weights", weights, ("power", "linear"))
+    kernel, scale = check_kernel(kernel, scale)
+    _check_cores(graph, cores)
+    exponent = float("nan")
+    if weights == "power":
+        exponent = walk_exponent(graph, beta, dimension=dimension)
+        log_weights = exponent * log_density
+    else:
+        log_weights = linear_log_weights(log_density, beta, unit_density)
+    falloff = 0.0 if scale is None else 0.5 / scale**2
+    n, states = len(graph), len(cores)
+    targets = cores.labels.astype(np.int32)
+    with using_threads(n_jobs):
+        edges = graph.indptr, graph.indices
+        stuck = ~_solve.reaches_target(*edges, targets)
+        targets[stuck] = states  # one more target, for what is lost
+        columns = states + int(stuck.any())
+        solution = _solve.solve_walk(
+            *edges, graph.distances, log_weights, falloff, targets, columns,
+            reversible=graph.symmetric, start=_check_start(start, n, states, columns),
+        )  # fmt: skip
+    if stuck.any():
+        warnings.warn(
+            f"{np.count_nonzero(stuck)} of {n} points have no way to any core: `lost` is 1 there, and `hard` "
+            "is -1.",
+            stacklevel=2,
+        )
+    if states == 1:
+        warnings.warn("There is one state only: all memberships are 1.", stacklevel=2)
+    error = float(np.abs(solution.values.sum(axis=1) - 1.0).max())
+    if not error <= ROW_SUM_TOLERANCE:
+        raise _solve.SolveError(
+            f"Memberships at beta={beta:g} sum to 1 within {error:.1e} only (promised: "
+            f"{ROW_SUM_TOLERANCE:g}). Take a larger `beta`."
+        )
+    values = np.clip(solution.values, 0.0, 1.0)
+    lost = values[:, states].copy() if stuck.any() else np.zeros(n)
+    return Memberships(
+        values[:, :states], lost, beta, log_weights, exponent, kernel, scale, graph.k, graph.scale,
+        solution.residual, error,
+    )  # fmt: skip
+
+
+def _check_cores(graph: Graph, cores: Cores) -> None:
+    if graph.n_targets != len(graph):
+        raise ValueError("`graph` must join a point set with itself; got edges of new points to fitted ones.")
+    if len(cores.labels) != len(graph):
+        raise ValueError(
+            f"`cores` must be of the points of `graph`; got {len(cores.labels)} labels for {len(graph)} "
+            "points."
+        )
+    if len(cores) == 0:
+        raise ValueError("`cores` must hold at least one state; got none.")
+    sizes = np.bincount(cores.labels[cores.labels >= 0], minlength=len(cores))
+    if len(sizes) != len(cores) or not sizes.all():
+        raise ValueError(f"Every state of `cores` must have a core; got core sizes {sizes.tolist()}.")
+
+
+def _check_start(start: npt.ArrayLike | None, n: int, states: int, columns: int) -> np.ndarray | None:
+    if start is None:
+        return None
+    start = np.asarray(start, dtype=np.float64)
+    if start.shape != (n, states):
+        raise ValueError(f"`start` must have shape ({n}, {states}); got {start.shape}.")
+    lost = np.clip(1.0 - start.sum(axis=1), 0.0, 1.0)
+    return check_finite("start", np.column_stack([start, lost])[:, :columns])
+
+
+def extend_memberships(
+    memberships: Memberships, neighbors: Neighbors, *, k: int | None = None
+) -> Memberships:
+    """Give memberships to new points by one step of the walk to their neighbours among the fitted points.
+
+    Parameters
+    ----------
+    memberships : Memberships
+        Of the fitted points.
+    neighbors : Neighbors
+        Of the new points among the fitted ones, nearest first.
+    k : int, optional
+        How many of them to step to; as many as in the fit by default. (On a `radius` graph: all within the
+        radius. A new point with none is lost.)
+
+    Returns
+    -------
+    Memberships
+        Of the new points. One that is identical to a fitted point (distance 0) gets that point's values.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> fitted = mf.Memberships(np.eye(3)[:, :2], [0.0, 0.0, 1.0], 1.0, np.zeros(3), 0.0, k=2)
+    >>> new = mf.Neighbors([[0, 1], [1, 0]], [[0.5, 0.6], [0.0, 1.0]], n_targets=3)
+    >>> mf.extend_memberships(fitted, new).values
+    array([[0.5, 0.5],
+           [0. , 1. ]])
+    """
+    if neighbors.n_targets != len(memberships):
+        raise ValueError(
+            f"`neighbors` must be searched among the {len(memberships)} fitted points; "
+            f"got neighbours among {neighbors.n_targets}."
+        )
+    remedy = f"These neighbours were searched with n_neighbors={neighbors.k}."
+    default = neighbors.k if memberships.k is None else memberships.k
+    k = check_int("k", default if k is None else k, 1, neighbors.k, remedy=remedy)
+    indices, distances = neighbors.indices[:, :k], neighbors.distances[:, :k].astype(np.float64)
+    logs = memberships.log_weights[indices]
+    if memberships.scale is not None:
+        logs -= 0.5 * (distances / memberships.scale) ** 2
+    if memberships.radius is not None:
+        logs[distances > memberships.radius] = -np.inf
+    tops = logs.max(axis=1, keepdims=True)
+    alone = np.isneginf(tops[:, 0])
+    steps = np.exp(logs - np.where(np.isneginf(tops), 0.0, tops))
+    steps /= np.where(alone, 1.0, steps.sum(axis=1))[:, None]
+    values = np.zeros((len(neighbors), memberships.values.shape[1]))
+    lost = np.zeros(len(neighbors))
+    for c in range(k):
+        values += steps[:, c, None] * memberships.values[indices[:, c]]
+        lost += steps[:, c] * memberships.lost[indices[:, c]]
+    lost[alone] = 1.0
+    same = distances[:, 0] == 0.0
+    values[same] = memberships.values[indices[same, 0]]
+    lost[same] = memberships.lost[indices[same, 0]]
+    error = float(np.abs(values.sum(axis=1) + lost - 1.0).max(initial=0.0))
+    return Memberships(
+        values, lost, memberships.beta, logs[:, 0], memberships.exponent, memberships.kernel,
+        memberships.scale, memberships.k, memberships.radius, memberships.residual, error,
+    )  # fmt: skip

@@ -1,0 +1,368 @@
+"""All steps in one call, from frames or features to memberships. Nothing is computed here."""
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._steps import Parts, Steps, Store
+from mdfuzzy.beta_scan import BetaScan, scan_beta, scan_frames
+from mdfuzzy.clustering import Clustering
+from mdfuzzy.cores import Cores, find_cores
+from mdfuzzy.density import dtm_log_density, intrinsic_dimension, kde_log_density, kde_window
+from mdfuzzy.features import Features
+from mdfuzzy.frames import Frames
+from mdfuzzy.graph import Graph
+from mdfuzzy.memberships import Memberships, solve_memberships
+from mdfuzzy.neighbors import Neighbors, euclidean_neighbors
+from mdfuzzy.persistence import Persistence, compute_persistence
+from mdfuzzy.prominence import ProminenceGap
+from mdfuzzy.rmsd import rmsd_neighbors
+from mdfuzzy.settings import Settings
+from mdfuzzy.stability import KScan, Resampling, resample_states, states_by_k
+
+
+def cluster(
+    data: Frames | Features | npt.ArrayLike | Sequence[npt.ArrayLike],
+    settings: Settings | None = None,
+    *,
+    store: Store | None = None,
+    progress: bool | None = None,
+) -> Clustering:
+    """Find the states of a molecule and how strongly every frame belongs to each.
+
+    Parameters
+    ----------
+    data : Frames, Features, (n, d) array or sequence of (n_i, d) arrays
+        `Frames` are compared by RMSD, features by Euclidean distance. A sequence holds one array per
+        trajectory; for periodic columns make `Features` of them.
+    settings : Settings, optional
+        All choices; by default every one is made from the data, but for beta, which is 2.
+    store : RunDir, optional
+        Where finished steps are kept and found again: `RunDir("folder")`.
+    progress : bool, optional
+        Show a bar during the search for neighbours; by default on a terminal.
+
+    Returns
+    -------
+    Clustering
+        With the results of all steps.
+
+    Warns
+    -----
+    UserWarning
+        What the steps warn of; also in `Clustering.warnings`.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> trajectories = [rng.normal(size=(400, 2)) + shift for shift in (0, 6, 12)]
+    >>> result = mf.cluster(trajectories, mf.Settings(beta=1.0))
+    >>> result.n_states, result.memberships.values.shape
+    (3, (1200, 3))
+    >>> print(result.chosen["k"])
+    k = 25 neighbours per frame, by the number of frames (1,200); the density uses 50.
+    """
+    settings = Settings() if settings is None else settings
+    if not isinstance(settings, Settings):
+        raise TypeError(f"`settings` must be `Settings`; got {settings!r}. Use mf.Settings(k=50, ...).")
+    data = as_data(data)
+    if settings.resamples and data.n_trajectories < 2:
+        raise ValueError(
+            f"`resamples` must be 0 for one trajectory; got {settings.resamples}. Whole trajectories are "
+            "drawn anew."
+        )
+    n_neighbors = settings.n_neighbors(len(data))
+    steps = Steps() if store is None else Steps(store, store.begin(data, settings))
+    neighbors = steps.run(
+        "neighbors",
+        Neighbors,
+        lambda parts: search_neighbors(data, n_neighbors, settings, progress=progress, store=parts),
+        needs=["data"],
+        used={"n_neighbors": n_neighbors, "recall": settings.recall},
+    )
+    return cluster_neighbors(neighbors, settings, data=data, steps=steps)
+
+
+@dataclass(frozen=True)
+class _States:
+    """What is known once the states are found; the fields of `Clustering` of the same names."""
+
+    k: int
+    dimension: float
+    window: float | None
+    graph: Graph
+    log_density: np.ndarray
+    peaks: Persistence
+    gap: ProminenceGap
+    prominence: float
+    cores: Cores
+
+
+def cluster_neighbors(
+    neighbors: Neighbors,
+    settings: Settings,
+    *,
+    data: Frames | Features | None = None,
+    steps: Steps | None = None,
+) -> Clustering:
+    """Do all that follows the search for neighbours.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        At least 2k of every point.
+    settings : Settings
+        All choices.
+    data : Frames or Features, optional
+        What they are neighbours in: needed to choose beta on some of the frames, if there are very many.
+    steps : Steps, optional
+        What has been done so far.
+
+    Returns
+    -------
+    Clustering
+    """
+    steps = Steps() if steps is None else steps
+    states = _find_states(neighbors, settings, steps)
+    needs = ["log_density", "cores", "dimension", "window"]
+    used = {name: getattr(settings, name) for name in ("graph", "kernel", "weights", "unit_density")}
+    walk = _walk(neighbors, states, settings)
+    scan = None
+    if isinstance(settings.beta, str):
+        scan = steps.run(
+            "beta_scan",
+            BetaScan,
+            lambda parts: _scan(walk, states, settings, data),
+            needs=["data", *needs],
+            used=used | {"criterion": settings.beta, "k": settings.k},
+        )
+        some = "" if scan.frames is None else f" (of {len(scan.frames):,} frames, evenly spaced)"
+        steps.choose(
+            "beta",
+            f"beta = {scan.beta:.3g} (2: as simulated, smaller: colder): there the entropy of the "
+            f"memberships{some} falls most steeply.",
+        )
+    beta = settings.beta if scan is None else scan.beta
+    memberships = steps.run(
+        "memberships",
+        Memberships,
+        lambda parts: solve_memberships(
+            walk,
+            states.log_density,
+            states.cores,
+            beta=beta,
+            **_walk_options(states, settings),
+        ),
+        needs=needs,
+        used=used | {"beta": beta},
+    )
+    stability = _examine_stability(neighbors, states, settings, data, steps)
+    return Clustering(
+        data=data,
+        settings=settings,
+        neighbors=neighbors,
+        beta_scan=scan,
+        memberships=memberships,
+        chosen=steps.chosen,
+        warnings=tuple(steps.warnings),
+        **stability,
+        **vars(states),
+    )
+
+
+def search_neighbors(
+    data: Frames | Features,
+    n_neighbors: int,
+    settings: Settings,
+    *,
+    queries: Frames | Features | None = None,
+    progress: bool | None = None,
+    store: Parts | None = None,
+) -> Neighbors:
+    """Search by RMSD in frames, by Euclidean distance in features; see `rmsd_neighbors`."""
+    options = {"n_neighbors": n_neighbors, "queries": queries, "n_jobs": settings.n_jobs}
+    if isinstance(data, Frames):
+        return rmsd_neighbors(data, recall=settings.recall, progress=progress, store=store, **options)
+    return euclidean_neighbors(data, **options)
+
+
+def as_data(data: Frames | Features | npt.ArrayLike | Sequence[npt.ArrayLike]) -> Frames | Features:
+    """Return frames or features; arrays become features."""
+    if not isinstance(data, Frames | Features):
+        for part in data if isinstance(data, list | tuple) else [data]:
+            if isinstance(part, str | os.PathLike) or hasattr(part, "xyz"):
+                raise TypeError(
+                    f"`data` must be Frames, Features or arrays of features; got {part!r}. Read trajectories "
+                    "with mf.load(...)."
+                )
+        data = Features(data)
+    if len(data) < 3:
+        raise ValueError(f"`data` must hold at least 3 frames; got {len(data)}. States need a sample.")
+    return data
+
+
+def _find_states(neighbors: Neighbors, settings: Settings, steps: Steps) -> _States:
+    """Find the density, its peaks, and the states and cores among them."""
+    n = len(neighbors)
+    k = settings.resolve_k(n, n_neighbors=neighbors.k)
+    if settings.k is None:
+        steps.choose(
+            "k", f"k = {k} neighbours per frame, by the number of frames ({n:,}); the density uses {2 * k}."
+        )
+    graph = neighbors.graph(k=k)
+    dimension = steps.run(
+        "dimension",
+        float,
+        lambda parts: settings.dimension or intrinsic_dimension(neighbors, n_neighbors=2 * k),
+        needs=["neighbors"],
+        used={"dimension": settings.dimension, "k": k},
+    )
+    if settings.dimension is None:
+        why = f"by maximum likelihood from the distances to {2 * k} neighbours"
+        steps.choose("dimension", f"dimension = {dimension:.3g}, {why}.")
+    window = steps.run(
+        "window",
+        float,
+        lambda parts: _window(neighbors, dimension, settings),
+        needs=["neighbors", "dimension"],
+        used={name: getattr(settings, name) for name in ("density", "kernel", "window")},
+    )
+    if settings.window is None and not np.isnan(window):
+        steps.choose("window", f"window = {window:.3g}, by the likelihood of every frame given the others.")
+    log_density = steps.run(
+        "log_density",
+        np.ndarray,
+        lambda parts: (
+            dtm_log_density(neighbors, n_neighbors=2 * k, dimension=dimension)
+            if settings.density == "dtm"
+            else kde_log_density(neighbors, window=window, dimension=dimension)
+        ),
+        needs=["neighbors", "dimension", "window"],
+        used={"density": settings.density},
+    )
+    peaks = steps.run(
+        "persistence",
+        Persistence,
+        lambda parts: compute_persistence(graph, log_density, n_jobs=settings.n_jobs),
+        needs=["neighbors", "log_density"],
+        used={"k": k},
+    )
+    gap = steps.run(
+        "prominence",
+        ProminenceGap,
+        lambda parts: _divide(peaks, settings),
+        needs=["persistence"],
+        used={"level": settings.level, "automatic": settings.prominence is None},
+    )
+    prominence = settings.prominence or gap.threshold
+    if settings.prominence is None:
+        steps.choose("prominence", f"prominence = {prominence:.3g}: {gap}.")
+    cores = steps.run(
+        "cores",
+        Cores,
+        lambda parts: find_cores(
+            graph,
+            log_density,
+            peaks,
+            min_prominence=prominence,
+            rule=settings.core_rule,
+            share=settings.core_share,
+        ),
+        needs=["persistence"],
+        used={"prominence": prominence, "rule": settings.core_rule, "share": settings.core_share},
+    )
+    window = None if np.isnan(window) else window
+    return _States(k, dimension, window, graph, log_density, peaks, gap, prominence, cores)
+
+
+def _window(neighbors: Neighbors, dimension: float, settings: Settings) -> float:
+    """Return the width of the kernels; NaN if no step uses one."""
+    if settings.density != "kde" and settings.kernel != "gaussian":
+        return float("nan")
+    return settings.window or kde_window(neighbors, dimension=dimension)
+
+
+def _divide(peaks: Persistence, settings: Settings) -> ProminenceGap:
+    """Divide the prominences; warn of an unclear gap only if the states depend on it."""
+    if settings.prominence is None:
+        peaks.suggest_prominence(level=settings.level)
+    return peaks.prominence_gap(level=settings.level)
+
+
+def _walk(neighbors: Neighbors, states: _States, settings: Settings) -> Graph:
+    """Return the edges that the walk uses."""
+    return states.graph if settings.graph == "union" else neighbors.graph(k=states.k, kind="directed")
+
+
+def _walk_options(states: _States, settings: Settings) -> dict[str, object]:
+    """Return the options of `solve_memberships` but for beta."""
+    return {
+        "weights": settings.weights,
+        "unit_density": settings.unit_density,
+        "kernel": settings.kernel,
+        "scale": states.window if settings.kernel == "gaussian" else None,
+        "dimension": states.dimension,
+        "n_jobs": settings.n_jobs,
+    }
+
+
+def _scan(walk: Graph, states: _States, settings: Settings, data: Frames | Features | None) -> BetaScan:
+    """Scan beta; if there are too many frames, on some of them, whose states are found anew."""
+    frames = None if data is None else scan_frames(len(data))
+    if frames is not None:
+        part = _pick(data, frames)
+        neighbors = search_neighbors(part, settings.n_neighbors(len(part)), settings)
+        all_states = states
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they are about the states of these frames, which are not kept
+            states = _find_states(neighbors, settings, Steps())
+        walk = _walk(neighbors, states, settings)
+        if len(states.cores) != len(all_states.cores):
+            warnings.warn(
+                f"beta was chosen on {len(part):,} of the frames, in which there are {len(states.cores)} "
+                f"states, not {len(all_states.cores)}. Compare the result with that of another beta.",
+                stacklevel=2,
+            )
+    scan = scan_beta(walk, states.log_density, states.cores, frames=frames, **_walk_options(states, settings))
+    for note in scan.notes:
+        warnings.warn(note, stacklevel=2)
+    return scan
+
+
+def _pick(data: Frames | Features, frames: np.ndarray) -> Frames | Features:
+    """Return some of the frames as one trajectory."""
+    if isinstance(data, Frames):
+        return Frames(data.xyz[frames], [len(frames)])
+    return Features(data.values[frames], periodic=data.periodic, period=data.period)
+
+
+def _examine_stability(
+    neighbors: Neighbors, states: _States, settings: Settings, data: Frames | Features | None, steps: Steps
+) -> dict[str, KScan | Resampling]:
+    """Count the states for other k and for other trajectories, if asked for."""
+    found = {}
+    options = {"dimension": states.dimension, "level": settings.level}
+    if settings.scan_k:
+        found["k_scan"] = steps.run(
+            "k_scan",
+            KScan,
+            lambda parts: states_by_k(neighbors, **options),
+            needs=["neighbors", "dimension"],
+            used={"level": settings.level},
+        )
+    if settings.resamples and data is not None:
+        lengths = data.lengths.tolist()
+        draw = {"k": states.k, "n_resamples": settings.resamples, "seed": settings.seed}
+        found["resampling"] = steps.run(
+            "resampling",
+            Resampling,
+            lambda parts: resample_states(neighbors, lengths, **draw, **options),
+            needs=["neighbors", "dimension"],
+            used=draw | {"level": settings.level},
+        )
+    return found

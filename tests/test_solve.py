@@ -1,0 +1,244 @@
+"""The absorbing walk's solver against closed forms, subtraction-free elimination and deeptime."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from reference.walk import dense_walk, hitting_probabilities
+
+import mdfuzzy as mf
+from mdfuzzy import _hierarchy, _solve
+from mdfuzzy._kernels import groups, walk
+from mdfuzzy._threads import using_threads
+
+BETAS = [0.1, 0.2, 0.3, 1.0, 2.0, 10.0, 100.0, np.inf]
+
+
+def cloud(n, d, k, *, kind="union", seed=0, modes=3, spread=5.0):
+    """Points in lumps: graph, log density with exponent d, targets at the two highest points of each."""
+    rng = np.random.default_rng(seed)
+    centres = spread * rng.normal(size=(modes, d)) / np.sqrt(d)
+    which = np.arange(n) % modes
+    points = rng.normal(size=(n, d)) + centres[which]
+    neighbors = mf.euclidean_neighbors(points, n_neighbors=2 * k)
+    log_density = -d / 2 * np.log((neighbors.distances.astype(float) ** 2).mean(axis=1))
+    targets = np.full(n, -1, np.int32)
+    for c in range(modes):
+        inside = np.flatnonzero(which == c)
+        targets[inside[np.argsort(-log_density[inside])[:2]]] = c
+    return neighbors.graph(k, kind=kind), log_density, targets
+
+
+def exponent(graph, d, beta):
+    return 1 / beta - ((d - 2) / (2 * d) if graph.kind == "union" else 1)
+
+
+def solve(graph, pull, targets, n_targets, **options):
+    return _solve.solve_walk(
+        graph.indptr, graph.indices, graph.distances, pull, 0.0, targets, n_targets,
+        reversible=graph.symmetric, **options,
+    )  # fmt: skip
+
+
+def chain(pull):
+    """A path with a target at either end: graph and targets."""
+    n = len(pull)
+    rows = [[j for j in (i - 1, i + 1) if 0 <= j < n] for i in range(n)]
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    graph = mf.Graph(indptr, np.concatenate(rows), np.ones(2 * n - 2), "radius", n, scale=1.0)
+    targets = np.full(n, -1, np.int32)
+    targets[[0, -1]] = 0, 1
+    return graph, targets
+
+
+def birth_death(pull):
+    """Probability to reach the last state first: resistances 1 / (g_i g_{i+1}) in a row, in logarithms."""
+    log_resistance = -(pull[:-1] + pull[1:])
+    resistance = np.exp(log_resistance - log_resistance.max())
+    return np.concatenate([[0.0], np.cumsum(resistance)]) / resistance.sum()
+
+
+@pytest.mark.parametrize("strength", [0.0, 1.0, 10.0, 100.0])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_birth_death_chain_has_its_closed_form(strength, seed):
+    pull = strength * np.sin(np.linspace(0, 9, 40)) + strength / 3 * np.random.default_rng(seed).random(40)
+    graph, targets = chain(pull)
+    solution = solve(graph, pull, targets, 2)
+    assert_allclose(solution.values[:, 1], birth_death(pull), rtol=0, atol=1e-10)
+    assert_allclose(solution.values.sum(axis=1), 1.0, rtol=0, atol=1e-9)
+
+
+def test_a_trap_left_once_in_1e80_steps_still_shows_the_right_way_out():
+    pull = np.array([0.0, -3.0, 90.0, 95.0, 90.0, -2.0, 0.0])
+    graph, targets = chain(pull)
+    solution = solve(graph, pull, targets, 2)
+    assert_allclose(solution.values[:, 1], birth_death(pull), rtol=0, atol=1e-12)
+    assert 0.1 < solution.values[3, 1] < 0.9
+
+
+@pytest.mark.parametrize("kind", ["union", "directed"])
+@pytest.mark.parametrize(("d", "k"), [(2, 6), (13, 6)])
+def test_agrees_with_subtraction_free_elimination(kind, d, k):
+    graph, log_density, targets = cloud(250, d, k, kind=kind)
+    reached = _solve.reaches_target(graph.indptr, graph.indices, targets)
+    targets = np.where(reached, targets, 3).astype(np.int32)
+    for beta in BETAS:
+        pull = exponent(graph, d, beta) * log_density
+        expected = hitting_probabilities(
+            dense_walk(graph.indptr, graph.indices, pull[graph.indices]), targets, 4
+        )
+        assert_allclose(expected.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+        solution = solve(graph, pull, targets, 4)
+        assert_allclose(solution.values, expected, rtol=0, atol=1e-8, err_msg=f"beta={beta}")
+        assert_allclose(solution.values.sum(axis=1), 1.0, rtol=0, atol=1e-8)
+        assert solution.residual < 1e-9
+
+
+def test_deep_traps_of_many_points_agree_with_elimination():
+    # One lump of four has no target: it is left with a probability below 1e-12 at this exponent.
+    graph, log_density, targets = cloud(400, 5, 8, modes=4, spread=4.5)
+    targets[targets >= 3] = -1
+    pull = 20.0 * log_density
+    probs = dense_walk(graph.indptr, graph.indices, pull[graph.indices])
+    expected = hitting_probabilities(probs, targets, 3)
+    free = np.flatnonzero(targets < 0)
+    system = np.eye(len(free)) - probs[np.ix_(free, free)]
+    assert np.linalg.cond(system) > 1e12
+    assert_allclose(solve(graph, pull, targets, 3).values, expected, rtol=0, atol=1e-8)
+
+
+def test_elimination_agrees_with_deeptime_on_small_chains():
+    from deeptime.markov.tools.analysis import committor
+
+    rng = np.random.default_rng(3)
+    probs = rng.random((12, 12))
+    probs /= probs.sum(axis=1, keepdims=True)
+    targets = np.full(12, -1, np.int32)
+    targets[[0, 1]], targets[[10, 11]] = 0, 1
+    expected = committor(probs, [0, 1], [10, 11])
+    assert_allclose(hitting_probabilities(probs, targets, 2)[:, 1], expected, rtol=0, atol=1e-12)
+    indptr, indices = np.arange(0, 145, 12), np.tile(np.arange(12), 12)
+    # Not a graph of ours (it has loops): the solver takes any weights that come from points and lengths.
+    lengths = np.sqrt(-np.log(probs.ravel()))
+    solution = _solve.solve_walk(
+        indptr, indices.astype(np.int32), lengths, np.zeros(12), 1.0, targets, 2, reversible=False
+    )
+    assert_allclose(solution.values[:, 1], expected, rtol=0, atol=1e-9)
+
+
+def test_same_to_the_last_bit_on_any_number_of_threads():
+    graph, log_density, targets = cloud(6000, 3, 12)
+    assert len(graph.indices) > _hierarchy.SERIAL_EDGES
+    results = []
+    for n_jobs in (1, 2):
+        with using_threads(n_jobs):
+            results.append(solve(graph, log_density, targets, 3))
+    assert_array_equal(results[0].values, results[1].values)
+    assert results[0].residual == results[1].residual
+
+
+def test_single_precision_storage_changes_little(monkeypatch):
+    graph, log_density, targets = cloud(3000, 5, 15)
+    pull = 2.0 * log_density
+    double = solve(graph, pull, targets, 3)
+    monkeypatch.setattr(_solve, "SINGLE_EDGES", 0)
+    single = solve(graph, pull, targets, 3)
+    assert not np.array_equal(single.values, double.values)
+    assert_allclose(single.values, double.values, rtol=0, atol=1e-6)
+    assert_allclose(single.values.sum(axis=1), 1.0, rtol=0, atol=1e-8)
+    monkeypatch.setattr(_solve, "SINGLE_LOG_RATIO", 0.0)  # ratios that do not allow it
+    assert_array_equal(solve(graph, pull, targets, 3).values, double.values)
+
+
+def test_a_good_guess_saves_iterations_and_changes_nothing():
+    graph, log_density, targets = cloud(2000, 3, 10)
+    cold = solve(graph, log_density, targets, 3)
+    warm = solve(graph, log_density, targets, 3, start=cold.values)
+    assert warm.iterations <= 2 < cold.iterations
+    assert_allclose(warm.values, cold.values, rtol=0, atol=1e-9)
+
+
+def test_many_columns_and_an_odd_number_of_them():
+    graph, log_density, _ = cloud(600, 2, 8)
+    targets = np.full(600, -1, np.int32)
+    targets[:7] = np.arange(7)
+    probs = dense_walk(graph.indptr, graph.indices, log_density[graph.indices])
+    expected = hitting_probabilities(probs, targets, 7)
+    assert_allclose(solve(graph, log_density, targets, 7).values, expected, rtol=0, atol=1e-9)
+
+
+def test_nothing_to_solve_when_every_point_is_a_target():
+    graph, _, _ = cloud(30, 2, 4)
+    targets = (np.arange(30) % 2).astype(np.int32)
+    solution = solve(graph, np.zeros(30), targets, 2)
+    assert_array_equal(solution.values, np.eye(2)[targets])
+    assert solution.iterations == 0
+
+
+def test_free_points_that_are_joined_to_targets_only():
+    indptr, indices = [0, 1, 3, 4], [1, 0, 2, 1]
+    star = mf.Graph(indptr, indices, np.ones(4), "radius", 3, scale=1.0)
+    solution = solve(star, np.array([0.0, 0.0, np.log(3.0)]), np.array([0, -1, 1], np.int32), 2)
+    assert_allclose(solution.values[1], [0.25, 0.75], rtol=0, atol=1e-12)
+
+
+def test_raises_when_it_does_not_converge(monkeypatch):
+    graph, log_density, targets = cloud(400, 2, 6)
+    monkeypatch.setattr(_solve, "MAX_ITERATIONS", 3)
+    with pytest.raises(_solve.SolveError, match=r"No convergence after 3 iterations.*larger `beta`"):
+        solve(graph, log_density, targets, 3)
+
+
+def test_raises_when_the_visits_do_not_converge(monkeypatch):
+    graph, log_density, targets = cloud(400, 2, 6, kind="directed")
+    targets[~_solve.reaches_target(graph.indptr, graph.indices, targets)] = 0
+    monkeypatch.setattr(_hierarchy, "MAX_CYCLES", 1)
+    with pytest.raises(_solve.SolveError, match=r"expected visits.*union graph"):
+        solve(graph, log_density, targets, 3)
+
+
+def test_raises_when_a_trap_is_too_deep_for_double_precision():
+    pull = np.array([0.0, -700.0, 650.0, 700.0, 650.0, -700.0, 0.0])
+    graph, targets = chain(pull)
+    with pytest.raises(_solve.SolveError, match=r"below 1e-300.*larger `beta`"):
+        solve(graph, pull, targets, 2)
+
+
+def test_reachability_follows_the_direction_of_the_edges():
+    graph = mf.Graph([0, 1, 2, 3, 4], [1, 2, 3, 2], np.ones(4), "directed", 4, k=1)
+    reached = _solve.reaches_target(graph.indptr, graph.indices, np.array([-1, 0, -1, -1], np.int32))
+    assert_array_equal(reached, [True, True, False, False])
+
+
+def test_groups_follow_the_strongest_ties_and_lump_to_a_walk():
+    graph, log_density, _ = cloud(300, 2, 5)
+    probs = dense_walk(graph.indptr, graph.indices, 3 * log_density[graph.indices])
+    values = probs[np.repeat(np.arange(300), graph.degrees), graph.indices]
+    group, rank, count = groups.aggregate(
+        graph.indptr, graph.indices, values, np.zeros(300), np.arange(300), 8
+    )
+    assert_array_equal(np.unique(group), np.arange(count))
+    assert np.bincount(group).min() >= 2
+    assert all(len(set(rank[group == g])) == np.count_nonzero(group == g) for g in range(count))
+    log_mass = 3 * log_density + np.log(
+        [np.exp(3 * log_density[graph.edges(i)[0]]).sum() for i in range(300)]
+    )
+    level = _hierarchy.Level(graph.indptr, graph.indices, values, np.zeros(300), log_mass, group)
+    level.members, level.first = _hierarchy._members(group, count)
+    lumped = _hierarchy.lump(level)
+    mass = np.exp(log_mass)
+    chosen = np.eye(count)[group]
+    between = chosen.T @ (mass[:, None] * probs) @ chosen
+    np.fill_diagonal(between, 0.0)
+    dense = np.zeros((count, count))
+    dense[np.repeat(np.arange(count), np.diff(lumped.indptr)), lumped.indices] = lumped.probs
+    assert_allclose(dense, between / between.sum(axis=1, keepdims=True), rtol=1e-10, atol=1e-300)
+    assert_allclose(np.exp(lumped.log_mass), between.sum(axis=1), rtol=1e-10)
+
+
+def test_blockwise_sums_equal_plain_sums():
+    rng = np.random.default_rng(0)
+    left, right, other = rng.normal(size=(3, 2 * walk.BLOCK + 5, 4)).astype(np.float32)
+    sums = walk.block_dots(np.stack([left, right]), left, other).sum(axis=0)
+    for u, stacked in enumerate((left, right)):
+        for v, single in enumerate((left, other)):
+            assert_allclose(sums[u, v], (stacked.astype(float) * single).sum(axis=0), rtol=1e-9)
