@@ -28,6 +28,8 @@ STEPS = (
     *("persistence", "prominence", "density", "rmsd", "rmsd_index", "neighbors", "graph"),
     *(module for module in READING if not module.startswith("_")),
 )
+#: What imports numba when it is imported, and so is imported inside functions only.
+COMPILED = {"_kernels", "rmsd_index"}
 #: All steps in one call.
 RUNNING = ("pipeline", "clustering", "settings")
 #: What every module may use.
@@ -154,14 +156,14 @@ def test_libraries_appear_only_where_they_belong(path: Path):
 @each_source
 def test_slow_libraries_are_imported_inside_functions(path: Path):
     module = module_of(path)
-    if module in ("_kernels", "estimator"):  # itself imported only when `FuzzyModeSeeking` is used
+    if module in {*COMPILED, "estimator"}:  # itself imported only when `FuzzyModeSeeking` is used
         return
     nodes = list(at_import_time(ast.parse(path.read_text())))
     for name, node in imports(nodes):
         assert name.split(".")[0] not in HEAVY, (
             f"line {node.lineno}: import {name} inside the function that needs it"
         )
-        assert own_module(name) != "_kernels", (
+        assert own_module(name) not in COMPILED, (
             f"line {node.lineno}: kernels import numba, so inside functions too"
         )
 

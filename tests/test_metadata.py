@@ -41,4 +41,4 @@ def test_every_extra_has_a_reason(extra: str):
 def test_citation_is_of_this_version():
     citation = (ROOT / "CITATION.cff").read_text()
     assert f"\nversion: {mdfuzzy.__version__}\n" in citation
-    assert "10.1016/j.patrec.2017.11.019" in citation
+    assert "arXiv:1406.7130" in citation

@@ -12,8 +12,9 @@ import numpy as np
 from mdfuzzy._kernels.jit import kernel
 from mdfuzzy._kernels.lanes import LANES, correlate, largest_eigenvalues
 
-#: Below this relative slope of the quartic at its root, the root is nearly double and Newton loses digits.
-DOUBLE_ROOT = 1e-5
+#: Below this relative slope of the quartic at its root, the root is nearly double and Newton loses digits:
+#: its error is about the rounding of the largest term divided by this.
+DOUBLE_ROOT = 1e-2
 
 
 @kernel()

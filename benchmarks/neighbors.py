@@ -1,0 +1,237 @@
+"""Exact RMSD neighbours against comparing all pairs, and against what else a user might try.
+
+    python benchmarks/neighbors.py --frames 142074 --neighbors 100 [--peers] [--recall 0.99]
+    python benchmarks/neighbors.py --frames 50000 142074 500000 1420738 --plot docs/_static/neighbors.svg
+
+Prints ratios to peers timed in the same run on the same cores. Comparing all pairs is timed on a sample of
+queries
+and extrapolated: its cost per query is constant. Data: the folder of the full-size alanine dipeptide set
+(--data).
+"""
+
+import argparse
+import multiprocessing
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+
+import numba
+import numpy as np
+
+import mdfuzzy as mf
+from mdfuzzy._kernels.lanes import LANES, correlate, largest_eigenvalues
+from mdfuzzy._kernels.rmsd import squared_distance
+from mdfuzzy._threads import run_ranges, thread_count
+from mdfuzzy.rmsd_index import build_index
+
+DATA = Path(os.environ.get("MDFUZZY_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data")) / "ala2"
+SECONDS = time.perf_counter
+
+
+def read(folder: Path, n: int) -> np.ndarray:
+    """Return n frames: 142,074 are every second of trajectories 00 and 05, other numbers are spread over
+    all.
+    """
+    files = sorted(folder.glob("ala2_*.npz"))
+    if not files:
+        sys.exit(f"no full-size data in {folder}; pass --data FOLDER")
+    chosen = [files[0], files[5]] if n == 142_074 else files
+    xyz = np.concatenate([np.load(file)["picometres"].T.reshape(-1, 10, 3) for file in chosen])
+    pick = np.arange(0, len(xyz), 2) if n == 142_074 else np.linspace(0, len(xyz) - 1, n).astype(int)
+    return mf.load((xyz[pick] / 1000).astype(np.float32)).xyz
+
+
+def by_mdtraj(xyz: np.ndarray, sample: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return seconds per query of comparing all pairs with md.rmsd on all cores, and the distances."""
+    import mdtraj as md
+
+    frames = md.Trajectory(xyz.copy(), None)
+    frames.center_coordinates()
+    md.rmsd(frames, frames, int(sample[0]), parallel=True, precentered=True)
+    begin = SECONDS()
+    rows = [md.rmsd(frames, frames, int(i), parallel=True, precentered=True) for i in sample]
+    return (SECONDS() - begin) / len(sample), np.array(rows)
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _compare(blocks, norms, flat, sample, first, last, out):
+    m, quartic = np.empty(9 * LANES, np.float32), np.empty(3 * LANES)
+    start, top = np.empty(LANES), np.empty(LANES)
+    for i in range(first, last):
+        query = flat[sample[i]]
+        for b in range(len(blocks)):
+            correlate(blocks[b], query, m)
+            for l in range(LANES):
+                start[l] = 0.5 * (norms[sample[i]] + norms[b * LANES + l])
+            largest_eigenvalues(m, start, 6, quartic, top)
+            for l in range(LANES):
+                out[i, b * LANES + l] = start[l] - top[l]
+
+
+def by_vectorised_kernel(xyz: np.ndarray, sample: np.ndarray) -> float:
+    """Return seconds per query of comparing all pairs with the vectorised kernel on all cores."""
+    n = len(xyz) // LANES * LANES
+    flat = np.ascontiguousarray(xyz[:n].reshape(n, -1))
+    norms = np.einsum("ij,ij->i", flat, flat, dtype=float)
+    blocks = np.ascontiguousarray(flat.reshape(-1, LANES, flat.shape[1]).transpose(0, 2, 1)).reshape(
+        n // LANES, -1
+    )
+    sample = sample[sample < n]
+    out = np.empty((len(sample), n))
+    _compare(blocks[:1], norms, flat, sample, 0, 1, out)
+    begin = SECONDS()
+    run_ranges(lambda a, b: _compare(blocks, norms, flat, sample, a, b, out), len(sample), 1, None)
+    return (SECONDS() - begin) / len(sample)
+
+
+def share_found(found: np.ndarray, sample: np.ndarray, rows: np.ndarray) -> float:
+    """Return the share of true neighbours among those found for the sample (ties of md.rmsd's precision
+    count).
+    """
+    k = found.shape[1]
+    rows = rows.copy()
+    rows[np.arange(len(sample)), sample] = np.inf
+    farthest = np.partition(rows, k - 1, axis=1)[:, k - 1 : k]
+    return float(np.mean(np.take_along_axis(rows, found.astype(np.int64), axis=1) <= farthest + 2e-6))
+
+
+def measure(xyz: np.ndarray, k: int, recall: float, queries: int) -> dict[str, float]:
+    """Time the search and both ways to compare all pairs."""
+    n = len(xyz)
+    sample = np.sort(np.random.default_rng(0).choice(n, queries, replace=False))
+    begin = SECONDS()
+    found = mf.rmsd_neighbors(xyz, n_neighbors=k, recall=recall)
+    seconds = SECONDS() - begin
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    index = build_index(xyz)
+    chunks = index.own_chunks()
+    part = chunks.take(np.random.default_rng(0).permutation(len(chunks))[:64])
+    counts = index.nearest(part, k)[2].sum(axis=0) / len(part.order)
+    mdtraj_seconds, rows = by_mdtraj(xyz, sample)
+    kernel_seconds = by_vectorised_kernel(xyz, sample)
+    return {
+        "frames": n, "seconds": seconds, "queries per second": n / seconds,
+        "times md.rmsd": mdtraj_seconds * n / seconds,
+        "times vectorised kernel": kernel_seconds * n / seconds,
+        "recall on the sample": share_found(found.indices[sample], sample, rows),
+        "recall reported": found.recall or 1.0,
+        "share of pairs tested": counts[2] / n, "share evaluated exactly": counts[3] / n,
+        "cells visited per query": counts[1], "peak memory, GB": memory,
+    }  # fmt: skip
+
+
+def nndescent(xyz: np.ndarray, k: int, out: multiprocessing.Queue) -> None:
+    """Neighbours by pynndescent with an RMSD metric."""
+    from pynndescent import NNDescent
+
+    @numba.njit(fastmath=True)
+    def metric(x, y):
+        norms = np.float64(0)
+        for j in range(len(x)):
+            norms += x[j] * x[j] + y[j] * y[j]
+        return np.sqrt(squared_distance(x, y, norms))
+
+    flat = xyz.reshape(len(xyz), -1)
+    NNDescent(flat[:500], metric=metric, n_neighbors=10, n_jobs=thread_count(None))  # compiled by now
+    begin = SECONDS()
+    indices, _ = NNDescent(flat, metric=metric, n_neighbors=k + 1, n_jobs=thread_count(None)).neighbor_graph
+    out.put((SECONDS() - begin, indices[:, 1:]))
+
+
+def hnsw(xyz: np.ndarray, k: int, out: multiprocessing.Queue) -> None:
+    """Neighbours by hnswlib on coordinates superposed on one reference."""
+    import hnswlib
+    import mdtraj as md
+
+    begin = SECONDS()
+    flat = (
+        md.Trajectory(xyz.copy(), None)
+        .superpose(md.Trajectory(xyz[:1].copy(), None))
+        .xyz.reshape(len(xyz), -1)
+    )
+    index = hnswlib.Index(space="l2", dim=flat.shape[1])
+    index.init_index(max_elements=len(flat), ef_construction=200, M=24)
+    index.set_num_threads(thread_count(None))
+    index.add_items(flat)
+    index.set_ef(2 * k)
+    indices, _ = index.knn_query(flat, k=k + 1)
+    itself = indices == np.arange(len(flat))[:, None]
+    itself[~itself.any(axis=1), -1] = True
+    out.put((SECONDS() - begin, indices[~itself].reshape(len(flat), k)))
+
+
+def compare_peers(xyz: np.ndarray, k: int, limit: float, queries: int) -> None:
+    """Print what other programs reach within a time limit, each in a process of its own."""
+    sample = np.sort(np.random.default_rng(0).choice(len(xyz), queries, replace=False))
+    _, rows = by_mdtraj(xyz, sample)
+    print(f"\n{'program':<34}{'seconds':>10}{'recall':>10}")
+    for name, run in (("hnswlib, superposed coordinates", hnsw), ("pynndescent, RMSD metric", nndescent)):
+        out = multiprocessing.get_context("fork").Queue()
+        process = multiprocessing.get_context("fork").Process(target=run, args=(xyz, k, out), daemon=True)
+        process.start()
+        try:
+            seconds, indices = out.get(timeout=limit)
+            print(
+                f"{name:<34}{seconds:>10.1f}{share_found(indices[sample], sample, rows):>10.4f}", flush=True
+            )
+        except Exception:  # queue.Empty: no answer in time
+            print(f"{name:<34}{'> ' + format(limit, '.0f'):>10}{'none':>10}", flush=True)
+        process.kill()
+        process.join()
+
+
+def draw(results: list[dict[str, float]], path: Path) -> None:
+    """Draw the cost against the number of frames, with the fitted exponent."""
+    import matplotlib.pyplot as plt
+
+    n = np.array([result["frames"] for result in results])
+    seconds = np.array([result["seconds"] for result in results])
+    brute = seconds * np.array([result["times md.rmsd"] for result in results])
+    power = np.polyfit(np.log(n), np.log(seconds), 1)
+    figure, axes = plt.subplots(figsize=(5.5, 4), layout="constrained")
+    axes.loglog(n, brute, "s:", color="#999999", label="md.rmsd, all pairs: exponent 2")
+    axes.loglog(n, seconds, "o", color="#0072b2", label="mf.rmsd_neighbors")
+    axes.loglog(
+        n, np.exp(np.polyval(power, np.log(n))), color="#0072b2", label=f"fitted exponent {power[0]:.2f}"
+    )
+    axes.set(xlabel="frames", ylabel=f"seconds on {thread_count(None)} cores")
+    axes.legend(frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+    print(f"exponent {power[0]:.2f}; {path}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--frames", type=int, nargs="+", default=[142_074])
+    parser.add_argument("--neighbors", type=int, default=100)
+    parser.add_argument("--recall", type=float, default=1.0)
+    parser.add_argument("--queries", type=int, default=100, help="queries compared with all frames")
+    parser.add_argument("--peers", action="store_true", help="also run hnswlib and pynndescent")
+    parser.add_argument("--limit", type=float, default=600, help="seconds that a peer may take")
+    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--data", type=Path, default=DATA)
+    options = parser.parse_args()
+    small = mf.datasets.alanine_dipeptide(stride=50)
+    begin = SECONDS()
+    mf.rmsd_neighbors(small, n_neighbors=10)
+    print(f"compiling or loading the kernels: {SECONDS() - begin:.1f} s")
+    results = []
+    for n in options.frames:
+        xyz = read(options.data, n)
+        results.append(measure(xyz, options.neighbors, options.recall, options.queries))
+        for name, value in results[-1].items():
+            print(f"{name:<26}{value:>16,.6g}", flush=True)
+        print()
+        if options.peers:
+            compare_peers(xyz, options.neighbors, options.limit, options.queries)
+    if options.plot and len(results) > 1:
+        draw(results, options.plot)
+
+
+if __name__ == "__main__":
+    main()

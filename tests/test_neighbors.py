@@ -1,0 +1,113 @@
+"""Neighbours of feature vectors, and neighbours found by other programs."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+
+import mdfuzzy as mf
+
+
+@pytest.fixture
+def points() -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(300, 4))
+
+
+class TestEuclidean:
+    def test_equals_all_pairs(self, points):
+        found = mf.euclidean_neighbors(points, n_neighbors=20)
+        matrix = cdist(points, points)
+        np.fill_diagonal(matrix, np.inf)
+        assert np.array_equal(found.indices, np.argsort(matrix, axis=1)[:, :20])
+        np.testing.assert_allclose(found.distances, np.sort(matrix, axis=1)[:, :20], rtol=1e-6)
+
+    def test_duplicates_are_neighbours_but_not_itself(self):
+        found = mf.euclidean_neighbors(np.zeros((6, 2)), n_neighbors=5)
+        assert np.array_equal(np.sort(found.indices, axis=1), [np.delete(np.arange(6), i) for i in range(6)])
+
+    def test_new_points(self, points):
+        found = mf.euclidean_neighbors(points[:200], n_neighbors=7, queries=points[200:])
+        assert found.n_targets == 200
+        assert np.array_equal(found.indices, np.argsort(cdist(points[200:], points[:200]), axis=1)[:, :7])
+
+    def test_periodic_angles(self):
+        angles = np.random.default_rng(1).uniform(-180, 180, size=(200, 2))
+        found = mf.euclidean_neighbors(mf.Features(angles, periodic=[0, 1]), n_neighbors=5)
+        turn = angles[:, None] - angles[None]
+        chord = 360 / np.pi * np.sin(np.radians(np.abs(turn)) / 2)
+        matrix = np.sqrt(np.sum(chord**2, axis=2))
+        np.fill_diagonal(matrix, np.inf)
+        assert np.array_equal(found.indices, np.argsort(matrix, axis=1)[:, :5])
+        shifted = mf.Features(angles + 360 * np.sign(angles), periodic=[0, 1])
+        again = mf.euclidean_neighbors(shifted, n_neighbors=5)
+        np.testing.assert_allclose(again.distances, found.distances, rtol=0, atol=1e-5)
+
+    @pytest.mark.parametrize("shape", [(5,), (0, 2), (3, 0), (4, 3, 3)])
+    def test_shape(self, shape):
+        with pytest.raises(ValueError, match=r"`points` must be an array of shape \(points, dimensions\)"):
+            mf.euclidean_neighbors(np.zeros(shape), n_neighbors=1)
+
+    def test_number_of_neighbours(self, points):
+        with pytest.raises(
+            ValueError, match=r"`n_neighbors` must be an int in \[1, 299\]; got 300. There are 300"
+        ):
+            mf.euclidean_neighbors(points, n_neighbors=300)
+        assert mf.euclidean_neighbors(points, n_neighbors=300, queries=points[:2]).k == 300
+
+    def test_one_point(self):
+        with pytest.raises(
+            ValueError, match=r"`points` must hold at least 2 points to have neighbours; got 1"
+        ):
+            mf.euclidean_neighbors(np.zeros((1, 2)), n_neighbors=1)
+
+    def test_not_finite(self, points):
+        points[7, 1] = np.inf
+        with pytest.raises(ValueError, match=r"`points` must be finite; got inf at index \(7, 1\)"):
+            mf.euclidean_neighbors(points, n_neighbors=3)
+
+    def test_other_features(self, points):
+        with pytest.raises(
+            ValueError, match=r"`queries` must have the features of `points`; got 2, expected 4"
+        ):
+            mf.euclidean_neighbors(points, n_neighbors=3, queries=points[:, :2])
+
+
+class TestPrecomputed:
+    def test_from_scikit_learn(self, points):
+        from sklearn.neighbors import NearestNeighbors
+
+        true = mf.euclidean_neighbors(points, n_neighbors=6)
+        search = NearestNeighbors(n_neighbors=7).fit(points)
+        distances, indices = search.kneighbors(points)  # each point is its own first neighbour
+        for given in ((indices, distances), search.kneighbors_graph(mode="distance")):
+            found = mf.neighbors_from(given)
+            assert np.array_equal(found.indices[:, :6], true.indices)
+            np.testing.assert_allclose(found.distances[:, :6], true.distances, rtol=1e-6)
+            assert not found.exact
+
+    def test_rows_are_sorted(self):
+        found = mf.neighbors_from(([[2, 1], [0, 2], [1, 0]], [[3.0, 1.0], [1.0, 2.0], [2.0, 3.0]]))
+        assert found.indices.tolist() == [[1, 2], [0, 2], [1, 0]]
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            (7, r"`precomputed` must be \(indices, distances\) or a sparse matrix; got int"),
+            (([[1], [0]], [[1.0, 2.0], [1.0, 2.0]]), r"same shape \(n, k\); got \(2, 1\)"),
+            (([[1.0], [0.0]], [[1.0], [1.0]]), r"integer indices"),
+            (([[1], [2]], [[1.0], [1.0]]), r"indices in \[0, 1\]; got 1 to 2"),
+            (([[1], [0]], [[-1.0], [1.0]]), r"distances of at least 0; got -1"),
+            (([[1], [0]], [[np.nan], [1.0]]), r"`precomputed` must be finite"),
+            (([[0, 1], [0, 2], [0, 1]], np.ones((3, 2))), r"once, or none"),
+            (([[0], [1]], [[0.0], [0.0]]), r"at least 1 neighbour other than the point itself"),
+            (([[1, 1], [0, 2], [0, 1]], np.ones((3, 2))), r"twice in row 0"),
+            (
+                csr_array([[0, 1.0, 1], [1, 0, 0], [0, 1, 0]]),
+                r"same number of neighbours in every row; .*with \[1, 2\] entries",
+            ),
+            (csr_array((2, 3)), r"must be square"),
+        ],
+    )
+    def test_refused(self, given, message):
+        with pytest.raises((ValueError, TypeError), match=message):
+            mf.neighbors_from(given)
