@@ -12,17 +12,17 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mdfuzzy as mf
-from mdfuzzy import pipeline, rundir
+from mdfuzzy import _states, pipeline, rundir
 from mdfuzzy._records import pack, unpack
 
 STEPS = {
-    "euclidean_neighbors": "neighbors",
-    "intrinsic_dimension": "dimension",
-    "dtm_log_density": "log_density",
-    "compute_persistence": "persistence",
-    "find_cores": "cores",
-    "scan_beta": "beta_scan",
-    "solve_memberships": "memberships",
+    (pipeline, "euclidean_neighbors"): "neighbors",
+    (_states, "intrinsic_dimension"): "dimension",
+    (_states, "dtm_log_density"): "log_density",
+    (_states, "compute_persistence"): "persistence",
+    (_states, "find_cores"): "cores",
+    (pipeline, "scan_beta"): "beta_scan",
+    (pipeline, "solve_memberships"): "memberships",
 }
 
 
@@ -35,14 +35,14 @@ def blobs(n: int = 240, apart: float = 7.0) -> list[np.ndarray]:
 def done(monkeypatch) -> list[str]:
     """The steps that were computed, in order."""
     names = []
-    for function, step in STEPS.items():
-        real = getattr(pipeline, function)
+    for (module, function), step in STEPS.items():
+        real = getattr(module, function)
 
         def counted(*args, real=real, step=step, **options):
             names.append(step)
             return real(*args, **options)
 
-        monkeypatch.setattr(pipeline, function, counted)
+        monkeypatch.setattr(module, function, counted)
     return names
 
 
@@ -241,7 +241,7 @@ def test_an_interrupted_run_goes_on(tmp_path, done, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(pipeline, "find_cores", interrupt)
+        patch.setattr(_states, "find_cores", interrupt)
         with pytest.raises(KeyboardInterrupt):
             mf.cluster(blobs(), store=mf.RunDir(tmp_path))
     assert done == ["neighbors", "dimension", "log_density", "persistence"]
