@@ -1,6 +1,7 @@
 """The run directory: whole files or none, other data refused, only what changed is computed anew."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -195,6 +196,24 @@ def test_an_interrupted_write_leaves_nothing_behind(tmp_path, monkeypatch):
         store.put("step", values=np.ones(3))
     assert_array_equal(store.get("step")["values"], np.zeros(3))
     assert not list(tmp_path.glob("*.tmp"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders cannot be synchronised there")
+def test_files_are_on_the_disk_before_they_get_their_name(tmp_path, monkeypatch):
+    calls = []
+    replace, sync = os.replace, os.fsync
+    monkeypatch.setattr(os, "fsync", lambda handle: (calls.append("sync"), sync(handle)))
+
+    def renamed(old, new):
+        assert Path(old).parent == Path(new).parent
+        assert Path(old).stat().st_size > 0
+        calls.append(Path(new).suffix)
+        replace(old, new)
+
+    monkeypatch.setattr(os, "replace", renamed)
+    mf.RunDir(tmp_path).put("step", values=np.zeros(3))
+    # Every file and then its folder, the record of the step last.
+    assert calls == ["sync", ".npy", "sync", "sync", ".json", "sync"]
 
 
 # --- runs
