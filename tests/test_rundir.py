@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mdfuzzy as mf
-from mdfuzzy import _states, pipeline, rundir
+from mdfuzzy import _states, pipeline, rmsd, rundir
 from mdfuzzy._records import pack, unpack
 
 STEPS = {
@@ -268,6 +268,29 @@ def test_an_interrupted_run_goes_on(tmp_path, done, monkeypatch):
     result = mf.cluster(blobs(), store=mf.RunDir(tmp_path))
     assert done == ["cores", "memberships"]
     same(result, mf.cluster(blobs()))
+
+
+def test_a_search_by_rmsd_goes_on_from_its_last_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(rmsd, "BLOCK", 8)
+    frames = mf.datasets.alanine_dipeptide(stride=20)
+    settings = mf.Settings(k=10, prominence=1.0)
+    saved, real = [], rundir._Folder.put
+
+    def put(self, name, **arrays):
+        real(self, name, **arrays)
+        if name.startswith("neighbors-"):
+            saved.append(name)
+            if len(saved) == 1:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(rundir._Folder, "put", put)
+    with pytest.raises(KeyboardInterrupt):
+        mf.cluster(frames, settings, store=mf.RunDir(tmp_path))
+    assert (tmp_path / "neighbors.parts").is_dir()
+    result = mf.cluster(frames, settings, store=mf.RunDir(tmp_path))
+    assert len(saved) == len(set(saved)) > 2  # no block twice
+    assert not (tmp_path / "neighbors.parts").exists()
+    same(result, mf.cluster(frames, settings))
 
 
 def test_the_directory_of_other_data_is_refused_and_left_as_it_is(tmp_path):
