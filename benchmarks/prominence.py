@@ -19,7 +19,7 @@ import numpy as np
 import mdfuzzy as mf
 
 KS = (15, 50)
-HEADER = "| data | dimensions | points | modes | k | right | gap clear | median threshold / noise |"
+HEADER = "| data | dimensions | points | modes | k | right | gap clear |"
 
 
 def nearest(points: np.ndarray, m: int, tree: bool) -> mf.Neighbors:
@@ -62,14 +62,14 @@ def mixture(modes: int, d: int, n: int, equal: bool, rng: np.random.Generator) -
     return np.repeat(centres, sizes, axis=0) + rng.normal(size=(n, d)), int(sizes.min())
 
 
-def judge(neighbors: mf.Neighbors, k: int, kde: bool = False) -> tuple[int, bool, float]:
-    """Return (states, whether the gap is clear, threshold in units of the noise)."""
+def judge(neighbors: mf.Neighbors, k: int, kde: bool = False) -> tuple[int, bool]:
+    """Return (states, whether the gap is clear)."""
     part = mf.Neighbors(neighbors.indices[:, : 2 * k], neighbors.distances[:, : 2 * k])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a window at the end of its range
         log_density = mf.kde_log_density(part) if kde else mf.dtm_log_density(part)
     gap = mf.compute_persistence(part.graph(k=k), log_density, n_jobs=1).prominence_gap()
-    return gap.n_states, gap.clear, gap.threshold / gap.noise
+    return gap.n_states, gap.clear
 
 
 def trial(case: tuple) -> list[tuple]:
@@ -85,8 +85,7 @@ def trial(case: tuple) -> list[tuple]:
     rows = []
     for k in KS:
         if 2 * k <= smallest / 2:
-            states, clear, ratio = judge(neighbors, k, kde="KDE" in name)
-            rows.append(((name, d, n, modes, k), states, clear, ratio))
+            rows.append(((name, d, n, modes, k), *judge(neighbors, k, kde="KDE" in name)))
     return rows
 
 
@@ -106,16 +105,12 @@ def cases() -> list[tuple]:
 
 def render(results: dict[tuple, list[tuple]]) -> str:
     """Lay the results out as a Markdown table."""
-    lines = [HEADER, "|---|--:|--:|--:|--:|--:|--:|--:|"]
+    lines = [HEADER, "|---|--:|--:|--:|--:|--:|--:|"]
     for (name, d, n, modes, k), trials in results.items():
-        right = sum(states == modes for states, _, _ in trials)
-        clear = sum(clear for _, clear, _ in trials)
-        ratio = np.median([ratio for _, _, ratio in trials])
+        right = sum(states == modes for states, _ in trials)
+        clear = sum(clear for _, clear in trials)
         count = len(trials)
-        lines.append(
-            f"| {name} | {d} | {n:,} | {modes} | {k} "
-            f"| {right} of {count} | {clear} of {count} | {ratio:.1f} |"
-        )
+        lines.append(f"| {name} | {d} | {n:,} | {modes} | {k} | {right} of {count} | {clear} of {count} |")
     return "\n".join(lines) + "\n"
 
 
@@ -146,15 +141,17 @@ def main() -> None:
     )
     parser.add_argument("--write", type=Path, help="write the table to this file")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--max-points", type=int, default=20_000, help="leave out larger data sets")
     parser.add_argument("--neighbors", action="append", default=[], metavar="NAME=PREFIX")
     arguments = parser.parse_args()
     text = "\n".join(saved(argument) for argument in arguments.neighbors)
     if not arguments.neighbors:
         results, start = defaultdict(list), time.perf_counter()
         with ProcessPoolExecutor(arguments.jobs) as pool:
-            for rows in pool.map(trial, cases(), chunksize=5):
-                for key, states, clear, ratio in rows:
-                    results[key].append((states, clear, ratio))
+            todo = [case for case in cases() if case[2] <= arguments.max_points]
+            for rows in pool.map(trial, todo, chunksize=5):
+                for key, states, clear in rows:
+                    results[key].append((states, clear))
         text = render(results)
         print(f"{time.perf_counter() - start:.0f} s")
     print(text)

@@ -11,6 +11,8 @@ from mdfuzzy._threads import using_threads
 from mdfuzzy.graph import Graph
 from mdfuzzy.prominence import ProminenceGap, divide_prominences, expected_noise
 
+_FIRST_BATCH = 1024  # points; each further batch is half as large as all before it
+
 
 @dataclass(frozen=True, eq=False)
 class Persistence:
@@ -237,8 +239,16 @@ def compute_persistence(
     rows = graph.indptr, graph.indices
     with using_threads(n_jobs):
         ascents, peaks = tomato.ascend(order, tomato.highest_neighbors(*rows, rank))
-        border = tomato.find_borders(*rows, rank, ascents)
-    saddles, parents = tomato.merge_peaks(*rows, rank, ascents, order[border[order]], len(peaks))
+        joined = np.arange(len(peaks), dtype=np.int32)
+        saddles, parents = np.full_like(joined, -1), joined.copy()
+        # Most components meet early. After that few points touch two of them, and those few are found
+        # in parallel: in batches that grow, each marked with the components of the one before.
+        start, stop = 0, _FIRST_BATCH
+        while start < len(order):
+            points = order[start:stop]
+            borders = points[tomato.find_borders(*rows, rank, ascents, joined, points)]
+            tomato.merge_peaks(*rows, rank, ascents, borders, joined, saddles, parents)
+            start, stop = stop, stop + stop // 2
     births = log_density[peaks]
     deaths = np.where(saddles >= 0, log_density[saddles], -np.inf)
     noise, n_neighbors = expected_noise(graph, log_density)

@@ -188,6 +188,18 @@ def test_the_result_does_not_depend_on_the_number_of_threads():
         assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
 
 
+def test_the_result_does_not_depend_on_the_batches(monkeypatch):
+    for seed in range(4):
+        graph, logf = sample(seed, n=300, k=3)
+        values = logf if seed % 2 else np.random.default_rng(seed).normal(size=300)
+        whole = mf.compute_persistence(graph, values)
+        monkeypatch.setattr("mdfuzzy.persistence._FIRST_BATCH", 2)
+        parts = mf.compute_persistence(graph, values)
+        monkeypatch.undo()
+        for name in ("peaks", "saddles", "parents"):
+            assert getattr(parts, name).tolist() == getattr(whole, name).tolist()
+
+
 def test_arrays_cannot_be_written_and_the_callers_is_not_changed():
     graph, logf = sample(6)
     kept = logf.copy()

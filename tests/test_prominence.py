@@ -90,9 +90,9 @@ def test_the_threshold_always_divides():
         assert gap.p_state <= gap.level
 
 
-@pytest.mark.parametrize(("name", "frames"), [("bundled", 30_000), ("half", 142_074)])
+@pytest.mark.parametrize(("name", "frames"), [("bundled", 30_000), ("half", 142_074), ("full", 1_420_738)])
 def test_the_measured_spectra_of_alanine_dipeptide_give_five_states(name, frames):
-    # k = 50, distance to measure over 100 neighbours; the bundled frames, and every second of 00 and 05.
+    # k = 50, distance to measure over 100 neighbours; the bundled frames, every second of 00 and 05, all.
     saved = np.load(Path(__file__).parent / "data" / "ala2_prominences.npz")
     assert saved[f"{name}_points"] == frames
     options = {"noise": float(saved[f"{name}_noise"]), "n_neighbors": 100, "n_points": frames}

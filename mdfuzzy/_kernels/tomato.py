@@ -49,15 +49,27 @@ def ascend(order: np.ndarray, up: np.ndarray):
 
 
 @kernel(parallel=True)
-def find_borders(indptr: np.ndarray, indices: np.ndarray, rank: np.ndarray, leaf: np.ndarray) -> np.ndarray:
-    """Mark the points with a higher neighbour that ascends to another peak: only they can join components."""
-    n = len(rank)
-    border = np.zeros(n, np.bool_)
-    for x in prange(n):
+def find_borders(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    rank: np.ndarray,
+    leaf: np.ndarray,
+    joined: np.ndarray,
+    points: np.ndarray,
+) -> np.ndarray:
+    """Mark which of `points` have a higher neighbour in another component: no other can join components.
+
+    Components only grow, so the mark may be made with those of an earlier, higher level: `joined` has the
+    representative of each peak (directly, not by a path).
+    """
+    border = np.zeros(len(points), np.bool_)
+    for i in prange(len(points)):
+        x = points[i]
+        home = joined[leaf[x]]
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
-            if leaf[y] != leaf[x] and rank[y] < rank[x]:
-                border[x] = True
+            if joined[leaf[y]] != home and rank[y] < rank[x]:
+                border[i] = True
                 break
     return border
 
@@ -69,9 +81,11 @@ def merge_peaks(
     rank: np.ndarray,
     leaf: np.ndarray,
     borders: np.ndarray,
-    n_peaks: int,
-):
-    """Sweep the border points from high to low and join the components that each one touches.
+    joined: np.ndarray,  # IN, OUT
+    saddle: np.ndarray,  # OUT
+    parent: np.ndarray,  # OUT
+) -> None:
+    """Sweep border points from high to low and join the components that each one touches.
 
     Where a point touches several components, all of them but the one with the highest peak end.
 
@@ -84,17 +98,15 @@ def merge_peaks(
         The number of the peak to which each point ascends; peaks are numbered from high to low.
     borders : (m,) int32
         The points that `find_borders` marks, from high to low.
-
-    Returns
-    -------
+    joined : (P,) int32
+        Union-find over peaks; the highest, so the smallest number, represents. On return every peak leads to
+        its representative directly.
     saddle : (P,) int32
-        The point at which each peak's component meets one with a higher peak; -1 if it never does.
+        The point at which each peak's component meets one with a higher peak.
     parent : (P,) int32
-        The peak to which the other side of that saddle ascends; the peak itself if it never ends.
+        The peak to which the other side of that saddle ascends.
     """
-    saddle = np.full(n_peaks, -1, np.int32)
-    parent = np.arange(n_peaks).astype(np.int32)
-    joined = parent.copy()  # union-find over peaks; the highest, so the smallest number, represents
+    n_peaks = len(joined)
     touched = np.empty(n_peaks, np.int32)  # the other components around one point, each once,
     gateway = np.empty(n_peaks, np.int32)  # and the highest neighbour in each
     for x in borders:
@@ -134,7 +146,8 @@ def merge_peaks(
                 saddle[touched[t]] = x
                 parent[touched[t]] = home
                 joined[touched[t]] = _root(joined, root)
-    return saddle, parent
+    for p in range(n_peaks):  # a representative has a smaller number, so it is done before
+        joined[p] = joined[joined[p]]
 
 
 @kernel()
