@@ -106,6 +106,27 @@ def test_deep_traps_of_many_points_agree_with_elimination():
     assert_allclose(solve(graph, pull, targets, 3).values, expected, rtol=0, atol=1e-8)
 
 
+def test_rounding_errors_inside_a_trap_do_not_reach_its_balance(monkeypatch):
+    graph, log_density, targets = cloud(400, 5, 8, modes=4, spread=4.5)
+    targets[targets >= 3] = -1
+    pull = 20.0 * log_density
+    expected = hitting_probabilities(dense_walk(graph.indptr, graph.indices, pull[graph.indices]), targets, 3)
+    seen = {}
+    iterate = _solve._iterate
+
+    def spy(levels, absorb, x):
+        seen.update(levels=levels, absorb=absorb, guess=x.copy())
+        return iterate(levels, absorb, x)
+
+    monkeypatch.setattr(_solve, "_iterate", spy)
+    noise = np.random.default_rng(0).normal(scale=1e-15, size=expected.shape)
+    solve(graph, pull, targets, 3, start=expected + noise)
+    levels = seen["levels"]
+    assert max(level.lift.max() for level in levels) > 100  # inside, far more flows than across the border
+    for residual in _solve._residuals(levels, 0, seen["guess"], seen["absorb"]):
+        assert np.abs(residual).max() < 1e-14
+
+
 def test_elimination_agrees_with_deeptime_on_small_chains():
     from deeptime.markov.tools.analysis import committor
 
