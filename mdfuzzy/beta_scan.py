@@ -40,6 +40,18 @@ class BetaScan:
         Which frames were scanned, if not all.
     residuals, row_sum_errors : (m,) float64
         Of the solves.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 5 * np.repeat([0, 1, 2], 300)[:, None]
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
+    >>> graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
+    >>> peaks = mf.compute_persistence(graph, log_density)
+    >>> cores = mf.find_cores(graph, log_density, peaks, min_prominence=1.0)
+    >>> scan = mf.scan_beta(graph, log_density, cores, betas=[0.5, 1.0, 2.0, 4.0])
+    >>> scan.betas, bool(np.all(scan.entropy <= 0))
+    (array([0.5, 1. , 2. , 4. ]), True)
     """
 
     betas: np.ndarray

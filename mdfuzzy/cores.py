@@ -32,6 +32,19 @@ class Cores:
     prominence : (K,) float64
         How far each peak stands above the saddle to a higher state; infinite for the highest of each
         component of the graph.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 5 * np.repeat([0, 1, 2], 300)[:, None]
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
+    >>> graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
+    >>> peaks = mf.compute_persistence(graph, log_density)
+    >>> cores = mf.find_cores(graph, log_density, peaks, min_prominence=1.0)
+    >>> cores
+    Cores(3 states of 900 points, core sizes [...])
+    >>> cores.labels[cores.peaks]
+    array([0, 1, 2], dtype=int32)
     """
 
     basins: np.ndarray

@@ -47,6 +47,20 @@ class Memberships:
     row_sum_error : float
         The largest deviation of a row's sum, with `lost`, from 1. Every column is solved on its own,
         so this follows the true error.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 5 * np.repeat([0, 1, 2], 300)[:, None]
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
+    >>> graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
+    >>> peaks = mf.compute_persistence(graph, log_density)
+    >>> cores = mf.find_cores(graph, log_density, peaks, min_prominence=1.0)
+    >>> memberships = mf.solve_memberships(graph, log_density, cores, beta=1.0)
+    >>> memberships
+    Memberships(900 points, 3 states, beta=1 (2: as simulated, smaller: colder))
+    >>> memberships.values.shape, bool(abs(memberships.values.sum(axis=1) - 1).max() < 1e-8)
+    ((900, 3), True)
     """
 
     values: np.ndarray

@@ -40,6 +40,16 @@ class Persistence:
         density was estimated from `n_neighbors` neighbours; in the unit of the log density.
     n_neighbors : int
         Twice the neighbours that a point has in the graph.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 5 * np.repeat([0, 1, 2], 300)[:, None]
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
+    >>> graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
+    >>> peaks = mf.compute_persistence(graph, log_density)
+    >>> peaks.states(1.0), np.bincount(peaks.labels(1.0)).shape
+    (array([0, 1, 2]), (3,))
     """
 
     peaks: np.ndarray
@@ -114,7 +124,19 @@ class Persistence:
     def suggest_prominence(self, *, level: float = 0.01, noise: float | None = None) -> float:
         """Return the prominence that noise would exceed anywhere in the data with probability `level`.
 
-        Takes the parameters of `prominence_gap`, which says more about the same division.
+        `prominence_gap` says more about the same division.
+
+        Parameters
+        ----------
+        level : float
+            The probability that any peak of noise in the whole data set is taken for a state.
+        noise : float, optional
+            The scale of noise prominences to expect; the attribute `noise` by default.
+
+        Returns
+        -------
+        float
+            The threshold, in the units of the log density.
 
         Warns
         -----
@@ -175,6 +197,16 @@ class Persistence:
         """Return the level of the highest saddle that joins each state to any other, (K,) float64.
 
         It is -inf for a state that is alone in its component of the graph.
+
+        Parameters
+        ----------
+        min_prominence : float
+            Peaks of at least this prominence are states.
+
+        Returns
+        -------
+        (K,) float64
+            One level per state.
         """
         states = self.states(min_prominence)
         other = self._state_of_peaks(states)[self.parents[states]]

@@ -34,6 +34,17 @@ class ProminenceGap:
         anywhere in the data.
     level : float
         The probability of calling noise a state anywhere in the data.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 5 * np.repeat([0, 1, 2], 300)[:, None]
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
+    >>> graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
+    >>> peaks = mf.compute_persistence(graph, log_density)
+    >>> gap = peaks.prominence_gap()
+    >>> gap.n_states, gap.clear, gap.largest_noise < gap.threshold < gap.smallest_state
+    (3, True, True)
     """
 
     threshold: float

@@ -24,6 +24,15 @@ class KScan:
         Neighbours per point in the graph, ascending; the density is estimated from twice as many.
     gaps : tuple of R ProminenceGap
         The division into noise and states for each.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 5 * np.repeat([0, 1, 2], 300)[:, None]
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
+    >>> scan = mf.states_by_k(neighbors, ks=[10, 20])
+    >>> scan.k, scan.n_states
+    (array([10, 20]), array([3, 3]))
     """
 
     k: np.ndarray
@@ -56,6 +65,15 @@ class Resampling:
         a state has its peak in this one's basin.
     gap : ProminenceGap
         The division for all the data.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 5 * np.tile([0, 1, 2], 300)[:, None]
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
+    >>> resampling = mf.resample_states(neighbors, [300, 300, 300])
+    >>> resampling.support
+    array([1., 1., 1.])
     """
 
     n_states: np.ndarray

@@ -107,10 +107,9 @@ def test_deep_traps_of_many_points_agree_with_elimination():
 
 
 def test_rounding_errors_inside_a_trap_do_not_reach_its_balance(monkeypatch):
-    graph, log_density, targets = cloud(400, 5, 8, modes=4, spread=4.5)
-    targets[targets >= 3] = -1
-    pull = 20.0 * log_density
-    expected = hitting_probabilities(dense_walk(graph.indptr, graph.indices, pull[graph.indices]), targets, 3)
+    pull = np.array([0.0, -3.0, 90.3, 95.1, 93.7, 90.9, -2.0, 0.0])
+    graph, targets = chain(pull)
+    expected = np.column_stack([1 - birth_death(pull), birth_death(pull)])
     seen = {}
     iterate = _solve._iterate
 
@@ -120,9 +119,9 @@ def test_rounding_errors_inside_a_trap_do_not_reach_its_balance(monkeypatch):
 
     monkeypatch.setattr(_solve, "_iterate", spy)
     noise = np.random.default_rng(0).normal(scale=1e-15, size=expected.shape)
-    solve(graph, pull, targets, 3, start=expected + noise)
+    solve(graph, pull, targets, 2, start=expected + noise)
     levels = seen["levels"]
-    assert max(level.lift.max() for level in levels) > 100  # inside, far more flows than across the border
+    assert max(level.lift.max() for level in levels) > 1e20  # far more flows inside than across the border
     for residual in _solve._residuals(levels, 0, seen["guess"], seen["absorb"]):
         assert np.abs(residual).max() < 1e-14
 
