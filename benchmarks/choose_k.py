@@ -20,6 +20,7 @@ import mdfuzzy as mf
 
 KS = (5, 10, 18, 25, 36, 50, 100, 200)
 SEEDS = 10
+SMALL = (15, 30, 60, 90, 120, 180, 240)
 SIZES, DIMENSIONS, MODES = (500, 2_000), (2, 5, 10), (1, 4)
 
 
@@ -52,8 +53,16 @@ def trial(case: tuple[int, int, int, int]) -> list[bool | None]:
     return [found.get(k) if 2 * k < smallest else None for k in (mf.suggest_k(n), *KS)]
 
 
+def small_mode(case: tuple[int, int, int]) -> bool:
+    """Draw a large and a small Gaussian, 5,000 points in all, and say whether k = 30 finds both."""
+    size, d, seed = case
+    points = np.random.default_rng([seed, d]).normal(size=(5_000, d))
+    points[:size, 0] += max(8.0, 2.5 * np.sqrt(d))
+    return divide(nearest(points, 60, tree=d <= 5), 30).n_states == 2
+
+
 def main() -> None:
-    """Print or write both tables."""
+    """Print or write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--neighbors", action="append", default=[], metavar="NAME=PREFIX")
     parser.add_argument("--write", type=Path, metavar="FILE")
@@ -77,6 +86,16 @@ def main() -> None:
         found = results[place * SEEDS : (place + 1) * SEEDS]
         cells = ["" if None in column else f"{sum(column)}" for column in zip(*found, strict=True)]
         lines.append(f"| {modes}, {d}, {n:,} | {mf.suggest_k(n)} | " + " | ".join(cells) + " |")
+    lines += [
+        "",
+        f"| points in the small one | {' | '.join(map(str, SMALL))} |",
+        "|---|" + "--:|" * len(SMALL),
+    ]
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
+        for d in DIMENSIONS:
+            found = list(pool.map(small_mode, [(size, d, seed) for size in SMALL for seed in range(SEEDS)]))
+            counts = np.reshape(found, (len(SMALL), SEEDS)).sum(axis=1)
+            lines.append(f"| {d} dimensions | {' | '.join(map(str, counts))} |")
     text = "\n".join(lines) + "\n"
     if options.write is None:
         print(text)
