@@ -19,7 +19,14 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.zip", "gallery/*.md5"]
+exclude_patterns = [
+    "theory/prominence-table.md",
+    "_build",
+    "gallery/*.ipynb",
+    "gallery/*.py",
+    "gallery/*.zip",
+    "gallery/*.md5",
+]
 templates_path = ["_templates"]
 nitpicky = True
 
