@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mdfuzzy._check import read_only
 from mdfuzzy.beta_scan import BetaScan
 from mdfuzzy.cores import Cores
 from mdfuzzy.features import Features
@@ -89,6 +90,9 @@ class Clustering:
     resampling: Resampling | None = None
     chosen: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "log_density", read_only(self.log_density))
 
     def __len__(self) -> int:
         return len(self.memberships)

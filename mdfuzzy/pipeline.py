@@ -3,23 +3,19 @@
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from mdfuzzy._states import States, find_states
 from mdfuzzy._steps import Parts, Steps, Store
 from mdfuzzy.beta_scan import BetaScan, scan_beta, scan_frames
 from mdfuzzy.clustering import Clustering
-from mdfuzzy.cores import Cores, find_cores
-from mdfuzzy.density import dtm_log_density, intrinsic_dimension, kde_log_density, kde_window
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.graph import Graph
 from mdfuzzy.memberships import Memberships, solve_memberships
 from mdfuzzy.neighbors import Neighbors, euclidean_neighbors
-from mdfuzzy.persistence import Persistence, compute_persistence
-from mdfuzzy.prominence import ProminenceGap
 from mdfuzzy.rmsd import rmsd_neighbors
 from mdfuzzy.settings import Settings
 from mdfuzzy.stability import KScan, Resampling, resample_states, states_by_k
@@ -88,21 +84,6 @@ def cluster(
     return cluster_neighbors(neighbors, settings, data=data, steps=steps)
 
 
-@dataclass(frozen=True)
-class _States:
-    """What is known once the states are found; the fields of `Clustering` of the same names."""
-
-    k: int
-    dimension: float
-    window: float | None
-    graph: Graph
-    log_density: np.ndarray
-    peaks: Persistence
-    gap: ProminenceGap
-    prominence: float
-    cores: Cores
-
-
 def cluster_neighbors(
     neighbors: Neighbors,
     settings: Settings,
@@ -128,7 +109,7 @@ def cluster_neighbors(
     Clustering
     """
     steps = Steps() if steps is None else steps
-    states = _find_states(neighbors, settings, steps)
+    states = find_states(neighbors, settings, steps)
     needs = ["log_density", "cores", "dimension", "window"]
     used = {name: getattr(settings, name) for name in ("graph", "kernel", "weights", "unit_density")}
     walk = _walk(neighbors, states, settings)
@@ -180,12 +161,11 @@ def search_neighbors(
     n_neighbors: int,
     settings: Settings,
     *,
-    queries: Frames | Features | None = None,
     progress: bool | None = None,
     store: Parts | None = None,
 ) -> Neighbors:
     """Search by RMSD in frames, by Euclidean distance in features; see `rmsd_neighbors`."""
-    options = {"n_neighbors": n_neighbors, "queries": queries, "n_jobs": settings.n_jobs}
+    options = {"n_neighbors": n_neighbors, "n_jobs": settings.n_jobs}
     if isinstance(data, Frames):
         return rmsd_neighbors(data, recall=settings.recall, progress=progress, store=store, **options)
     return euclidean_neighbors(data, **options)
@@ -206,100 +186,12 @@ def as_data(data: Frames | Features | npt.ArrayLike | Sequence[npt.ArrayLike]) -
     return data
 
 
-def _find_states(neighbors: Neighbors, settings: Settings, steps: Steps) -> _States:
-    """Find the density, its peaks, and the states and cores among them."""
-    n = len(neighbors)
-    k = settings.resolve_k(n, n_neighbors=neighbors.k)
-    if settings.k is None:
-        steps.choose(
-            "k", f"k = {k} neighbours per frame, by the number of frames ({n:,}); the density uses {2 * k}."
-        )
-    graph = neighbors.graph(k=k)
-    dimension = steps.run(
-        "dimension",
-        float,
-        lambda parts: settings.dimension or intrinsic_dimension(neighbors, n_neighbors=2 * k),
-        needs=["neighbors"],
-        used={"dimension": settings.dimension, "k": k},
-    )
-    if settings.dimension is None:
-        why = f"by maximum likelihood from the distances to {2 * k} neighbours"
-        steps.choose("dimension", f"dimension = {dimension:.3g}, {why}.")
-    window = steps.run(
-        "window",
-        float,
-        lambda parts: _window(neighbors, dimension, settings),
-        needs=["neighbors", "dimension"],
-        used={name: getattr(settings, name) for name in ("density", "kernel", "window")},
-    )
-    if settings.window is None and not np.isnan(window):
-        steps.choose("window", f"window = {window:.3g}, by the likelihood of every frame given the others.")
-    log_density = steps.run(
-        "log_density",
-        np.ndarray,
-        lambda parts: (
-            dtm_log_density(neighbors, n_neighbors=2 * k, dimension=dimension)
-            if settings.density == "dtm"
-            else kde_log_density(neighbors, window=window, dimension=dimension)
-        ),
-        needs=["neighbors", "dimension", "window"],
-        used={"density": settings.density},
-    )
-    peaks = steps.run(
-        "persistence",
-        Persistence,
-        lambda parts: compute_persistence(graph, log_density, n_jobs=settings.n_jobs),
-        needs=["neighbors", "log_density"],
-        used={"k": k},
-    )
-    gap = steps.run(
-        "prominence",
-        ProminenceGap,
-        lambda parts: _divide(peaks, settings),
-        needs=["persistence"],
-        used={"level": settings.level, "automatic": settings.prominence is None},
-    )
-    prominence = settings.prominence or gap.threshold
-    if settings.prominence is None:
-        steps.choose("prominence", f"prominence = {prominence:.3g}: {gap}.")
-    cores = steps.run(
-        "cores",
-        Cores,
-        lambda parts: find_cores(
-            graph,
-            log_density,
-            peaks,
-            min_prominence=prominence,
-            rule=settings.core_rule,
-            share=settings.core_share,
-        ),
-        needs=["persistence"],
-        used={"prominence": prominence, "rule": settings.core_rule, "share": settings.core_share},
-    )
-    window = None if np.isnan(window) else window
-    return _States(k, dimension, window, graph, log_density, peaks, gap, prominence, cores)
-
-
-def _window(neighbors: Neighbors, dimension: float, settings: Settings) -> float:
-    """Return the width of the kernels; NaN if no step uses one."""
-    if settings.density != "kde" and settings.kernel != "gaussian":
-        return float("nan")
-    return settings.window or kde_window(neighbors, dimension=dimension)
-
-
-def _divide(peaks: Persistence, settings: Settings) -> ProminenceGap:
-    """Divide the prominences; warn of an unclear gap only if the states depend on it."""
-    if settings.prominence is None:
-        peaks.suggest_prominence(level=settings.level)
-    return peaks.prominence_gap(level=settings.level)
-
-
-def _walk(neighbors: Neighbors, states: _States, settings: Settings) -> Graph:
+def _walk(neighbors: Neighbors, states: States, settings: Settings) -> Graph:
     """Return the edges that the walk uses."""
     return states.graph if settings.graph == "union" else neighbors.graph(k=states.k, kind="directed")
 
 
-def _walk_options(states: _States, settings: Settings) -> dict[str, object]:
+def _walk_options(states: States, settings: Settings) -> dict[str, object]:
     """Return the options of `solve_memberships` but for beta."""
     return {
         "weights": settings.weights,
@@ -311,7 +203,7 @@ def _walk_options(states: _States, settings: Settings) -> dict[str, object]:
     }
 
 
-def _scan(walk: Graph, states: _States, settings: Settings, data: Frames | Features | None) -> BetaScan:
+def _scan(walk: Graph, states: States, settings: Settings, data: Frames | Features | None) -> BetaScan:
     """Scan beta; if there are too many frames, on some of them, whose states are found anew."""
     frames = None if data is None else scan_frames(len(data))
     if frames is not None:
@@ -320,7 +212,7 @@ def _scan(walk: Graph, states: _States, settings: Settings, data: Frames | Featu
         all_states = states
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they are about the states of these frames, which are not kept
-            states = _find_states(neighbors, settings, Steps())
+            states = find_states(neighbors, settings, Steps())
         walk = _walk(neighbors, states, settings)
         if len(states.cores) != len(all_states.cores):
             warnings.warn(
@@ -342,7 +234,7 @@ def _pick(data: Frames | Features, frames: np.ndarray) -> Frames | Features:
 
 
 def _examine_stability(
-    neighbors: Neighbors, states: _States, settings: Settings, data: Frames | Features | None, steps: Steps
+    neighbors: Neighbors, states: States, settings: Settings, data: Frames | Features | None, steps: Steps
 ) -> dict[str, KScan | Resampling]:
     """Count the states for other k and for other trajectories, if asked for."""
     found = {}

@@ -121,9 +121,9 @@ def test_k_adapts_to_the_neighbours_that_are_given():
 
 def test_works_in_a_pipeline_with_clone_pickle_and_pandas():
     pandas = pytest.importorskip("pandas")
-    points = blobs() * [1.0, 100.0]
+    points = blobs() * [1.0, 2.0]
     table = pandas.DataFrame(points, columns=["phi", "psi"])
-    model = mf.FuzzyModeSeeking(k=15, prominence=1.0)
+    model = mf.FuzzyModeSeeking(k=15, prominence=0.3)
     chain = make_pipeline(StandardScaler(), clone(model)).set_output(transform="pandas")
     memberships = chain.fit_transform(table)
     assert list(memberships.columns) == [f"fuzzymodeseeking{state}" for state in range(chain[-1].n_clusters_)]

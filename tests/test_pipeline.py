@@ -37,6 +37,7 @@ def test_is_the_steps_one_by_one(graph: str):
     assert_array_equal(result.memberships.values, mu.values)
     assert (result.k, result.dimension, result.window, result.prominence) == (12, dimension, None, tau)
     assert result.graph.kind == "union"
+    assert not result.log_density.flags.writeable
     assert result.beta_scan is result.k_scan is result.resampling is None
     assert result.n_states == 2
     assert len(result) == 450

@@ -1,6 +1,7 @@
 """The run directory: whole files or none, other data refused, only what changed is computed anew."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -12,17 +13,17 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mdfuzzy as mf
-from mdfuzzy import pipeline, rundir
+from mdfuzzy import _states, pipeline, rmsd, rundir
 from mdfuzzy._records import pack, unpack
 
 STEPS = {
-    "euclidean_neighbors": "neighbors",
-    "intrinsic_dimension": "dimension",
-    "dtm_log_density": "log_density",
-    "compute_persistence": "persistence",
-    "find_cores": "cores",
-    "scan_beta": "beta_scan",
-    "solve_memberships": "memberships",
+    (pipeline, "euclidean_neighbors"): "neighbors",
+    (_states, "intrinsic_dimension"): "dimension",
+    (_states, "dtm_log_density"): "log_density",
+    (_states, "compute_persistence"): "persistence",
+    (_states, "find_cores"): "cores",
+    (pipeline, "scan_beta"): "beta_scan",
+    (pipeline, "solve_memberships"): "memberships",
 }
 
 
@@ -35,14 +36,14 @@ def blobs(n: int = 240, apart: float = 7.0) -> list[np.ndarray]:
 def done(monkeypatch) -> list[str]:
     """The steps that were computed, in order."""
     names = []
-    for function, step in STEPS.items():
-        real = getattr(pipeline, function)
+    for (module, function), step in STEPS.items():
+        real = getattr(module, function)
 
         def counted(*args, real=real, step=step, **options):
             names.append(step)
             return real(*args, **options)
 
-        monkeypatch.setattr(pipeline, function, counted)
+        monkeypatch.setattr(module, function, counted)
     return names
 
 
@@ -197,6 +198,24 @@ def test_an_interrupted_write_leaves_nothing_behind(tmp_path, monkeypatch):
     assert not list(tmp_path.glob("*.tmp"))
 
 
+@pytest.mark.skipif(os.name != "posix", reason="folders cannot be synchronised there")
+def test_files_are_on_the_disk_before_they_get_their_name(tmp_path, monkeypatch):
+    calls = []
+    replace, sync = os.replace, os.fsync
+    monkeypatch.setattr(os, "fsync", lambda handle: (calls.append("sync"), sync(handle)))
+
+    def renamed(old, new):
+        assert Path(old).parent == Path(new).parent
+        assert Path(old).stat().st_size > 0
+        calls.append(Path(new).suffix)
+        replace(old, new)
+
+    monkeypatch.setattr(os, "replace", renamed)
+    mf.RunDir(tmp_path).put("step", values=np.zeros(3))
+    # Every file and then its folder, the record of the step last.
+    assert calls == ["sync", ".npy", "sync", "sync", ".json", "sync"]
+
+
 # --- runs
 
 
@@ -241,7 +260,7 @@ def test_an_interrupted_run_goes_on(tmp_path, done, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(pipeline, "find_cores", interrupt)
+        patch.setattr(_states, "find_cores", interrupt)
         with pytest.raises(KeyboardInterrupt):
             mf.cluster(blobs(), store=mf.RunDir(tmp_path))
     assert done == ["neighbors", "dimension", "log_density", "persistence"]
@@ -249,6 +268,29 @@ def test_an_interrupted_run_goes_on(tmp_path, done, monkeypatch):
     result = mf.cluster(blobs(), store=mf.RunDir(tmp_path))
     assert done == ["cores", "memberships"]
     same(result, mf.cluster(blobs()))
+
+
+def test_a_search_by_rmsd_goes_on_from_its_last_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(rmsd, "BLOCK", 8)
+    frames = mf.datasets.alanine_dipeptide(stride=20)
+    settings = mf.Settings(k=10, prominence=1.0)
+    saved, real = [], rundir._Folder.put
+
+    def put(self, name, **arrays):
+        real(self, name, **arrays)
+        if name.startswith("neighbors-"):
+            saved.append(name)
+            if len(saved) == 1:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(rundir._Folder, "put", put)
+    with pytest.raises(KeyboardInterrupt):
+        mf.cluster(frames, settings, store=mf.RunDir(tmp_path))
+    assert (tmp_path / "neighbors.parts").is_dir()
+    result = mf.cluster(frames, settings, store=mf.RunDir(tmp_path))
+    assert len(saved) == len(set(saved)) > 2  # no block twice
+    assert not (tmp_path / "neighbors.parts").exists()
+    same(result, mf.cluster(frames, settings))
 
 
 def test_the_directory_of_other_data_is_refused_and_left_as_it_is(tmp_path):
