@@ -16,6 +16,7 @@ import mdfuzzy as mf
 if TYPE_CHECKING:
     import numpy as np
 
+    from mdfuzzy.clustering import Clustering
     from mdfuzzy.frames import Frames
 
 #: What a user can put right by other input; everything else is a failure of the program or the machine.
@@ -59,9 +60,19 @@ def reading_options(command: Callable) -> Callable:
 
 @commands.command()
 def demo() -> None:
-    """Show what the bundled trajectories hold."""
+    """Find the states of the bundled alanine dipeptide.
+
+    Every choice is made from the data. The first run compiles the kernels, which takes about a minute.
+    """
     click.echo("Alanine dipeptide in implicit water at 300 K, bundled with mdfuzzy")
-    show(mf.datasets.alanine_dipeptide())
+    frames = mf.datasets.alanine_dipeptide()
+    show(frames)
+    result = mf.cluster(frames)
+    click.echo()
+    for line in state_table(result):
+        click.echo(line)
+    for sentence in result.chosen.values():
+        click.echo(sentence)
 
 
 @commands.command()
@@ -103,6 +114,24 @@ def region_table(frames: "Frames") -> Iterator[str]:
         if column == 0:
             yield f"{'share of frames':<16}" + "".join(f"{name:>9}" for name in regions)
         yield f"{residue:<16}" + "".join(f"{inside.mean():>9.2%}" for inside in regions.values())
+
+
+def state_table(result: "Clustering") -> Iterator[str]:
+    """Yield a table of the states: how many frames belong most to each, and where its peak is."""
+    frames, hard = result.data, result.memberships.hard
+    yield f"{'state':<8}{'frames':>9}{'share':>9}{'core':>7}{'prominence':>12}" + "".join(
+        f"{'phi, psi of ' + residue:>22}" for residue in frames.residues
+    )
+    for state, peak in enumerate(result.cores.peaks):
+        members = int((hard == state).sum())
+        yield (
+            f"{state:<8}{members:>9,}{members / len(hard):>9.2%}{result.cores.sizes[state]:>7}"
+            + (f"{result.cores.prominence[state]:>12.2f}")
+            + "".join(
+                f"{f'{frames.phi[peak, r]:.0f}, {frames.psi[peak, r]:.0f}':>22}"
+                for r in range(len(frames.residues))
+            )
+        )
 
 
 # --- errors, warnings and messages: one line each, on stderr

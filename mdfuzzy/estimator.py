@@ -62,7 +62,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
     ----------
     labels_ : (n,) int32
         The cluster in which each point has its largest membership; -1 for a point without a way to any core.
-    memberships_ : (n, n_clusters_) float64
+    memberships_ : (n, clusters) float64
         Rows sum to 1; on a directed graph to less where part of the walk reaches no core.
     cores_ : (n,) int32
         The core that each point belongs to; -1 outside every core.
@@ -72,7 +72,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         The results of all steps, what was chosen automatically and why.
     n_features_in_ : int
         The number of features.
-    feature_names_in_ : (n_features_in_,) array
+    feature_names_in_ : (features,) array
         Their names, if X had any.
 
     Examples
@@ -142,7 +142,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         return self
 
     def fit_transform(self, X: npt.ArrayLike, y: object = None) -> np.ndarray:
-        """Fit to `X` and return its memberships, (n, n_clusters_); `y` is ignored."""
+        """Fit to `X` and return its memberships, (n, clusters); `y` is ignored."""
         return self.fit(X).memberships_.copy()
 
     def predict(self, X: npt.ArrayLike) -> np.ndarray:
@@ -150,14 +150,14 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         return self._extend(X).hard
 
     def predict_proba(self, X: npt.ArrayLike) -> np.ndarray:
-        """Return the memberships of the points `X`, (m, n_clusters_).
+        """Return the memberships of the points `X`, (m, clusters).
 
         A point that was fitted gets its own; others those of one step of the walk to their neighbours.
         """
         return self._extend(X).values.copy()
 
     def transform(self, X: npt.ArrayLike) -> np.ndarray:
-        """Return the memberships of the points `X` as features, (m, n_clusters_)."""
+        """Return the memberships of the points `X` as features, (m, clusters)."""
         return self.predict_proba(X)
 
     @property

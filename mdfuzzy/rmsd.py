@@ -298,10 +298,11 @@ def _announce(index: "RmsdIndex", chunks: "Chunks", n_neighbors: int, factor: fl
     seconds = (time.perf_counter() - begin) * len(chunks) / len(sample)
     arrays = sum(array.nbytes for array in index.cells if isinstance(array, np.ndarray))
     gigabytes = (arrays + 8 * n_neighbors * len(chunks.order)) / 1e9
+    duration = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
     logger.info(
-        "RMSD neighbours of %s frames among %s: about %.1f minutes on %d threads, %.1f GB",
-        f"{len(chunks.order):,}", f"{len(index):,}", seconds / 60, threads, gigabytes,
-    )  # fmt: skip
+        f"RMSD neighbours of {len(chunks.order):,} frames among {len(index):,}: about {duration} "
+        f"on {threads} threads, {gigabytes:.1f} GB"
+    )
 
 
 def _radius_graph(

@@ -202,7 +202,7 @@ def build_index(xyz: np.ndarray, *, n_jobs: int | None = None) -> RmsdIndex:
         blocks=np.zeros(n_leaves * kernels.ROWS * kernels.LANES, np.float32),
         low=np.zeros((n_leaves, kernels.ROWS), np.float32),
         high=np.zeros((n_leaves, kernels.ROWS), np.float32),
-        rows=np.zeros((len(flat), width), np.float32),
+        rows=np.zeros((len(flat), -(-width // 8) * 8), np.float32),
         atoms=float(xyz.shape[1]),
     )
     run_ranges(

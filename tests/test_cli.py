@@ -67,13 +67,17 @@ def test_demo(capsys):
     frames = mf.datasets.alanine_dipeptide()
     assert out.startswith("Alanine dipeptide")
     assert frames.summary() in out
-    *_, names, shares = out.splitlines()
+    names, shares, _, _, *states = out.splitlines()[out[: out.index("share of frames")].count("\n") :]
     assert names.split() == ["share", "of", "frames", "alpha-R", "PII", "beta", "alpha-L", "epsilon"]
     residue, *values = shares.split()
     assert residue == "ALA2"
     # Every state of the molecule is in the bundled data.
     assert all(float(value.rstrip("%")) > 0 for value in values)
     assert sum(float(value.rstrip("%")) for value in values) == pytest.approx(100, abs=0.03)
+    # and every one is found
+    assert [line.split()[0] for line in states[:5]] == list("01234")
+    assert sum(int(line.split()[1].replace(",", "")) for line in states[:5]) == 30_000
+    assert states[5].startswith("k = ")
 
 
 def test_info(files, capsys):

@@ -49,7 +49,7 @@ class Cells(NamedTuple):
     blocks: np.ndarray  # (leaves * ROWS * LANES,) members' coordinates on the axes, and the norm of the rest
     low: np.ndarray  # (leaves, ROWS) their box
     high: np.ndarray  # (leaves, ROWS)
-    rows: np.ndarray  # (n, width) displacements v, in `order`
+    rows: np.ndarray  # (n, width rounded up to 8) displacements v, in `order`
     atoms: float
 
 
@@ -216,7 +216,7 @@ def prepare_cell(
     blocks,  # OUT (leaves * ROWS * LANES,)
     low,  # OUT (leaves, ROWS)
     high,  # OUT (leaves, ROWS)
-    rows,  # OUT (members, width) displacements from the centre
+    rows,  # OUT (members, width or more) displacements from the centre; zero beyond the width
 ):
     """Fill one cell; return its radius, the largest torque left in it, and its smallest spread."""
     count, width = len(members), flat.shape[1]

@@ -216,17 +216,17 @@ def search_cell(
     moved, coordinates, limits = screen.moved, screen.coordinates, screen.limit
     nearness, torques, spreads = screen.nearness, screen.torque, screen.spread
     boxes, near = np.empty(LANES, np.float32), np.empty(LANES, np.float32)
-    row = np.empty(rows.shape[1], np.float32)
+    row, width = np.zeros(rows.shape[1], np.float32), len(moved) // LANES
     for leaf in range(cells.leaf_start[cell], cells.leaf_start[cell + 1]):
         base = cells.cell_start[cell] + (leaf - cells.leaf_start[cell]) * LANES
         size = min(LANES, cells.cell_start[cell + 1] - base)
         box_distances(coordinates, low, high, leaf, boxes)
         for l in range(len(members)):
-            limit = limits[l]
+            limit = np.float32(limits[l])
             if boxes[l] > limit:
                 continue
             counts[TESTED] += size
-            if leaf_distances(coordinates, l, blocks, leaf, np.float32(limit), near) == 0:
+            if leaf_distances(coordinates, l, blocks, leaf, limit, near) == 0:
                 continue
             if filled[l] + LANES > targets.shape[1]:
                 counts[EVALUATED] += filled[l]
@@ -235,7 +235,7 @@ def search_cell(
                 )
                 if filled[l] + LANES > targets.shape[1]:
                     return False
-            for j in range(len(row)):
+            for j in range(width):
                 row[j] = moved[j * LANES + l]
             m, torque, s2 = nearness[l], torques[l], spreads[l]
             turn = s2 - m * np.sqrt(2 * s2)  # where the lower bound stops to increase
@@ -246,7 +246,7 @@ def search_cell(
                 squared = squared_difference(row, rows, base + t)
                 if squared > limit:
                     continue
-                length = np.sqrt(squared)
+                length = np.sqrt(np.float64(squared))
                 short, long = max(length - slack.length, 0.0), length + slack.length
                 lower = 0.0
                 if long * long <= turn:
