@@ -155,6 +155,8 @@ def euclidean_neighbors(
     n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(vectors) - (others is None), remedy=remedy)
     search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=thread_count(n_jobs)).fit(vectors)
     distances, indices = search.kneighbors(others)
+    if search._fit_method == "brute":
+        indices, distances = _exact(vectors if others is None else others, vectors, indices)
     return Neighbors(indices, distances, n_targets=len(vectors))
 
 
@@ -236,6 +238,22 @@ def neighbors_from(precomputed: object) -> Neighbors:
     nearest = np.argsort(distances, axis=1, kind="stable")
     take = np.take_along_axis
     return Neighbors(take(indices, nearest, 1), take(distances, nearest, 1), exact=False)
+
+
+def _exact(queries: np.ndarray, points: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return neighbours with distances from differences, in order.
+
+    In many dimensions scikit-learn computes |x|^2 + |y|^2 - 2 x.y, which loses the digits of small
+    distances: equal
+    points would not be at distance 0.
+    """
+    distances = np.empty(indices.shape)
+    step = max(1, 2_000_000 // (indices.shape[1] * points.shape[1]))
+    for first in range(0, len(indices), step):
+        rows = slice(first, first + step)
+        distances[rows] = np.linalg.norm(points[indices[rows]] - queries[rows, None], axis=2)
+    order = np.argsort(distances, axis=1, kind="stable")
+    return np.take_along_axis(indices, order, axis=1), np.take_along_axis(distances, order, axis=1)
 
 
 def _vectors(name: str, points: object) -> np.ndarray:

@@ -25,6 +25,15 @@ class TestEuclidean:
         found = mf.euclidean_neighbors(np.zeros((6, 2)), n_neighbors=5)
         assert np.array_equal(np.sort(found.indices, axis=1), [np.delete(np.arange(6), i) for i in range(6)])
 
+    def test_equal_points_in_many_dimensions(self):
+        points = np.random.default_rng(2).normal(size=(200, 30)) + 100
+        found = mf.euclidean_neighbors(points, n_neighbors=3, queries=points[:50])
+        assert np.array_equal(found.indices[:, 0], np.arange(50))
+        assert found.distances[:, 0].max() == 0
+        np.testing.assert_allclose(
+            found.distances, np.sort(cdist(points[:50], points), axis=1)[:, :3], rtol=1e-6
+        )
+
     def test_new_points(self, points):
         found = mf.euclidean_neighbors(points[:200], n_neighbors=7, queries=points[200:])
         assert found.n_targets == 200
