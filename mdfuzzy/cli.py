@@ -62,11 +62,14 @@ def reading_options(command: Callable) -> Callable:
 def demo() -> None:
     """Find the states of the bundled alanine dipeptide.
 
-    Every choice is made from the data. The first run compiles the kernels, which takes about a minute.
+    Every choice is made from the data. The first run compiles the kernels, which takes one to two minutes.
     """
     click.echo("Alanine dipeptide in implicit water at 300 K, bundled with mdfuzzy")
     frames = mf.datasets.alanine_dipeptide()
     show(frames)
+    click.echo(
+        "Finding its states. The first time, kernels are compiled and kept: one to two minutes.", err=True
+    )
     result = mf.cluster(frames)
     click.echo()
     for line in state_table(result):

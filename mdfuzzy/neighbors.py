@@ -44,14 +44,43 @@ class Neighbors:
     n_targets: int | None = None
 
     def __post_init__(self) -> None:
-        for name, dtype in (("indices", np.int32), ("distances", np.float32)):
-            array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
-            object.__setattr__(self, name, read_only(array))
-        if self.n_targets is None:
-            object.__setattr__(self, "n_targets", len(self.indices))
+        indices, distances = np.asarray(self.indices), np.asarray(self.distances)
+        if indices.ndim != 2 or indices.shape != distances.shape or 0 in indices.shape:
+            raise ValueError(
+                f"`indices` and `distances` must have the same shape (points, neighbours), not empty; got "
+                f"{indices.shape} and {distances.shape}."
+            )
+        if indices.dtype.kind not in "iu":
+            raise TypeError(f"`indices` must be integers; got {indices.dtype}.")
+        n_targets = len(indices) if self.n_targets is None else self.n_targets
+        if not 0 <= indices.min() <= indices.max() < n_targets:
+            raise ValueError(
+                f"`indices` must be in [0, {n_targets - 1}]; got {indices.min()} to {indices.max()}. "
+                f"Neighbours of other points need `n_targets`."
+            )
+        with np.errstate(over="ignore"):
+            distances = np.ascontiguousarray(distances, dtype=np.float32)
+        if not 0 <= distances.min() <= distances.max() < np.inf:
+            raise ValueError(
+                f"`distances` must be finite in float32 and at least 0; got {distances.min()} to "
+                f"{distances.max()}."
+            )
+        object.__setattr__(self, "indices", read_only(np.ascontiguousarray(indices, dtype=np.int32)))
+        object.__setattr__(self, "distances", read_only(distances))
+        object.__setattr__(self, "n_targets", n_targets)
 
     def __len__(self) -> int:
         return len(self.indices)
+
+    def __repr__(self) -> str:
+        how = (
+            "exact"
+            if self.exact
+            else "recall unknown"
+            if self.recall is None
+            else f"recall {self.recall:.4g}"
+        )
+        return f"Neighbors({len(self):,} points, {self.k} neighbours each, {how})"
 
     @property
     def k(self) -> int:
@@ -153,6 +182,10 @@ def euclidean_neighbors(
         raise ValueError(f"`points` must hold at least 2 points to have neighbours; got {len(vectors)}.")
     remedy = f"There are {len(vectors)} points."
     n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(vectors) - (others is None), remedy=remedy)
+    # about the centroid, because scikit-learn's products lose the digits of vectors far from the origin
+    centre = vectors.mean(axis=0)
+    vectors = vectors - centre
+    others = None if others is None else others - centre
     search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=thread_count(n_jobs)).fit(vectors)
     distances, indices = search.kneighbors(others)
     if search._fit_method == "brute":

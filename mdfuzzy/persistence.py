@@ -157,7 +157,8 @@ class Persistence:
         if not gap.clear:
             warnings.warn(
                 f"The gap between noise and states is not clear. Found {gap}. Look at the `prominences`, "
-                "compare several k with `states_by_k`, and set `min_prominence` yourself.",
+                "compare several k with `states_by_k`, and choose the smallest prominence of a state "
+                "yourself (`prominence` of `Settings`, `min_prominence` of `find_cores`).",
                 stacklevel=2,
             )
         return gap.threshold

@@ -72,6 +72,8 @@ def cluster(
             f"`resamples` must be 0 for one trajectory; got {settings.resamples}. Whole trajectories are "
             "drawn anew."
         )
+    if store is not None and not hasattr(store, "begin"):
+        raise TypeError(f"`store` must be a `RunDir`; got {store!r}. Use store=mf.RunDir({str(store)!r}).")
     n_neighbors = settings.n_neighbors(len(data))
     steps = Steps() if store is None else Steps(store, store.begin(data, settings))
     neighbors = steps.run(

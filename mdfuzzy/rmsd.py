@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("mdfuzzy")
 
+#: The largest coordinate, nm: beyond it, squares of squares leave the range of float32.
+LARGEST = 1e6
 #: Groups of 64 queries in a block: what is kept when a run is killed, and what could be sent to another
 #: machine.
 BLOCK = 512
@@ -259,6 +261,12 @@ def _coordinates(name: str, frames: object) -> np.ndarray:
         raise ValueError(
             f"`{name}` must have at least 1 frame of 3 atoms; got shape {xyz.shape}. "
             f"With fewer than 3 atoms there is no shape to compare."
+        )
+    largest = max(xyz.max(), -xyz.min())
+    if not (largest == 0 or 1e-9 <= largest <= LARGEST):
+        raise ValueError(
+            f"`{name}` must have coordinates between 1e-9 and {LARGEST:g} nm from the centroid; got at most "
+            f"{largest:g} nm. Check the unit: nm is expected."
         )
     return xyz
 

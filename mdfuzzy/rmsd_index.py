@@ -123,6 +123,11 @@ class RmsdIndex:
                     chunks.queries, members, chunks.cell[c], chunks.own, cells, reach, slack,
                     knn.NO_LIMIT, n_neighbors, targets, bounds, filled, counts[c],
                 )  # fmt: skip
+                if np.any(filled[: len(members)] < n_neighbors):
+                    raise RuntimeError(
+                        f"`frames` must be compared without overflow; got fewer than {n_neighbors} "
+                        f"neighbours for frame {members[np.argmin(filled[: len(members)])]}. Please report this data."
+                    )
                 indices[rows] = targets[: len(members), :n_neighbors]
                 distances[rows] = np.sqrt(bounds[: len(members), :n_neighbors] / cells.atoms)
                 if advance is not None:

@@ -81,6 +81,36 @@ class TestEuclidean:
             mf.euclidean_neighbors(points, n_neighbors=3, queries=points[:, :2])
 
 
+def test_repr(points):
+    neighbors = mf.euclidean_neighbors(points, n_neighbors=5)
+    assert repr(neighbors) == "Neighbors(300 points, 5 neighbours each, exact)"
+    assert repr(mf.neighbors_from((neighbors.indices, neighbors.distances))).endswith("recall unknown)")
+
+
+@pytest.mark.parametrize(
+    ("indices", "distances", "message"),
+    [
+        ([1, 0], [1.0, 1.0], r"must have the same shape \(points, neighbours\)"),
+        ([[1], [0]], [[1.0, 2.0], [1.0, 2.0]], r"must have the same shape"),
+        ([[1.0], [0.0]], [[1.0], [1.0]], r"`indices` must be integers; got float64"),
+        ([[7], [0]], [[1.0], [1.0]], r"`indices` must be in \[0, 1\]; got 0 to 7. .*`n_targets`"),
+        ([[-1], [0]], [[1.0], [1.0]], r"`indices` must be in \[0, 1\]; got -1 to 0"),
+        ([[1], [0]], [[np.nan], [1.0]], r"`distances` must be finite in float32 and at least 0"),
+        ([[1], [0]], [[1e300], [1.0]], r"`distances` must be finite in float32 and at least 0"),
+        ([[1], [0]], [[-1.0], [1.0]], r"`distances` must be finite in float32 and at least 0; got -1"),
+    ],
+)
+def test_neighbors_are_checked(indices, distances, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        mf.Neighbors(indices, distances)
+
+
+def test_far_from_the_origin():
+    points = np.random.default_rng(0).normal(size=(100, 20))
+    near, far = (mf.euclidean_neighbors(points + shift, n_neighbors=5) for shift in (0, 1e8))
+    np.testing.assert_allclose(far.distances, near.distances, rtol=1e-6)
+
+
 class TestPrecomputed:
     def test_from_scikit_learn(self, points):
         from sklearn.neighbors import NearestNeighbors

@@ -252,3 +252,11 @@ def test_five_states_of_alanine_dipeptide(tmp_path):
     assert np.median(frames.phi[result.cores.basins == 4]) > 0
     assert np.mean(result.memberships.hard == result.cores.basins) > 0.97
     assert store.parts("neighbors", key="any").get("neighbors-72-1-00000") is None  # removed when it was done
+
+
+def test_store_that_is_a_path():
+    points = np.random.default_rng(0).normal(size=(100, 2))
+    with pytest.raises(
+        TypeError, match=r"`store` must be a `RunDir`; got 'run'. Use store=mf.RunDir\('run'\)"
+    ):
+        mf.cluster(points, store="run")

@@ -224,6 +224,26 @@ class TestSearch:
         np.fill_diagonal(matrix, np.inf)
         assert_neighbors(mf.rmsd_neighbors(xyz, n_neighbors=20), matrix)
 
+    @pytest.mark.parametrize("bend", [0.0, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3])
+    def test_linear_triatomic(self, bend):
+        """Nearly double roots of the quartic, where rounding makes its slope vanish."""
+        random = np.random.default_rng(0)
+        xyz = np.zeros((300, 3, 3))
+        xyz[:, :, 0] = np.array([-0.116, 0, 0.116]) + 0.004 * random.normal(size=(300, 3))
+        xyz[:, 1, 1] = bend * random.normal(size=300)
+        for frames in (xyz, np.einsum("nij,naj->nai", rotations(300, 1), xyz)):
+            frames = centred(frames)
+            matrix = all_rmsds(frames, frames)
+            np.fill_diagonal(matrix, np.inf)
+            assert_neighbors(mf.rmsd_neighbors(frames, n_neighbors=5), matrix)
+            edges = len(mf.rmsd_neighbors_within(frames, radius=0.002).indices)
+            assert np.sum(matrix < 0.002 - TIE) <= edges <= np.sum(matrix < 0.002 + TIE)
+
+    def test_all_atoms_in_one_place(self):
+        found = mf.rmsd_neighbors(np.zeros((30, 4, 3)), n_neighbors=5)
+        assert found.distances.max() == 0
+        assert np.all(mf.rmsd_neighbors_within(np.zeros((30, 4, 3)), radius=0.1).degrees == 29)
+
     def test_planar_frames_and_mirror_images(self):
         random = np.random.default_rng(6)
         xyz = random.normal(size=(400, 6, 3)) * [1.0, 1.0, 0.0]
@@ -358,12 +378,12 @@ class TestLongWork:
         assert len(store) > 3
         lost = sorted(store)[1]
         del store[lost]
-        mark = store[sorted(store)[0]]["indices"]
-        mark[:] = -1  # a kept block is taken as it is
+        mark = store[sorted(store)[0]]["distances"]
+        mark[:] = 7  # a kept block is taken as it is
         again = mf.rmsd_neighbors(peptide, n_neighbors=10, store=store)
         assert lost in store
         assert np.array_equal(first.indices, plain.indices)
-        kept = np.any(again.indices == -1, axis=1)
+        kept = np.all(again.distances == 7, axis=1)
         assert kept.sum() == len(mark)
         assert np.array_equal(again.indices[~kept], plain.indices[~kept])
 
@@ -429,6 +449,18 @@ class TestBadInput:
             ValueError, match=r"`frames` must be Frames or an array of shape .*euclidean_neighbors"
         ):
             mf.rmsd_neighbors(np.zeros(shape), n_neighbors=2)
+
+    @pytest.mark.parametrize("scale", [1e10, 1e-22])
+    def test_unit(self, scale):
+        with pytest.raises(
+            ValueError, match=r"`frames` must have coordinates between 1e-9 and 1e\+06 nm.*unit"
+        ):
+            mf.rmsd_neighbors(scale * wiggled(20, 5, seed=0).astype(float), n_neighbors=2)
+
+    def test_a_search_that_finds_too_few_raises(self, monkeypatch):
+        monkeypatch.setattr(knn, "search_group", lambda *arguments: arguments[-2].fill(0) is None)
+        with pytest.raises(RuntimeError, match=r"got fewer than 3 neighbours for frame"):
+            mf.rmsd_neighbors(wiggled(20, 5, seed=0), n_neighbors=3)
 
     def test_one_frame(self):
         with pytest.raises(

@@ -76,7 +76,9 @@ def screen_limit(threshold, m, torque, s2, slack):
     # a looser threshold is always safe; this one keeps torque / threshold small
     t = max(threshold, np.sqrt(torque))
     m += torque / t
-    reach = 2 * m + t
+    # a superposition that leaves a torque makes |u| and |v| longer than the RMSD norms, each by at most this
+    excess = 2 * torque / np.sqrt(s2) if s2 > 0 else NO_LIMIT
+    reach = 2 * m + t + 2 * excess
     if reach * reach > s2 - m * np.sqrt(2 * s2):
         return NO_LIMIT
     b = s2 - 2 * m * m + t * t
@@ -238,7 +240,7 @@ def search_cell(
             for j in range(width):
                 row[j] = moved[j * LANES + l]
             m, torque, s2 = nearness[l], torques[l], spreads[l]
-            turn = s2 - m * np.sqrt(2 * s2)  # where the lower bound stops to increase
+            root = np.sqrt(2 * s2)
             itself = members[l] if own else -1
             for t in range(size):
                 if near[t] > limit or order[base + t] == itself:
@@ -248,9 +250,12 @@ def search_cell(
                     continue
                 length = np.sqrt(np.float64(squared))
                 short, long = max(length - slack.length, 0.0), length + slack.length
+                # the bound at the shortest |D| that rounding allows, if it increases up to the longest
                 lower = 0.0
-                if long * long <= turn:
-                    lower = short * short - 2 * (short * m + torque) ** 2 / (s2 - short * short)
+                if short > 0:
+                    m_torque = m + torque / short
+                    if long * long < s2 - m_torque * root:
+                        lower = short * short * (1 - 2 * m_torque * m_torque / (s2 - short * short))
                 targets[l, filled[l]] = order[base + t]
                 bounds[l, filled[l]] = lower
                 filled[l] += 1
@@ -306,10 +311,8 @@ def search_group(
             length = np.sqrt(max(separation - slack.square, 0.0))
             active[l] = l < size and length - reach[cell] - slack.length <= threshold[l]
             some |= active[l]
-            if cell == pivot:
-                span = max(span, np.sqrt(max(separation, 0.0) + slack.square))
         counts[CENTRES] += size
-        if not some:
+        if not some and cell != pivot:
             continue
         newton(quartic, 10, top)
         rotations(m, top, rotation, screen.torque)
@@ -317,6 +320,8 @@ def search_group(
         project(screen.moved, cells.axes[cell], screen.coordinates)
         residual_norms(screen.moved, cells.axes[cell], screen.coordinates, AXES)
         for l in range(LANES):
+            if cell == pivot:
+                span = max(span, np.sqrt(np.float64(squared[l])) + slack.length)
             screen.nearness[l] = min(np.sqrt(squared[l]), cells.radii[cell]) + slack.length
             screen.torque[l] += cells.torques[cell] + 2 * slack.square
             screen.spread[l] = spread[l] + cells.spreads[cell]

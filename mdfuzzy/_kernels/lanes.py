@@ -74,7 +74,8 @@ def newton(quartic, steps, eigenvalue):  # OUT eigenvalue
             p2, d8, rest = quartic[l], quartic[LANES + l], quartic[2 * LANES + l]
             value = ((x * x - p2) * x - d8) * x + rest
             slope = (4 * x * x - 2 * p2) * x - d8
-            step = value / max(slope, 1e-300)
+            # just below a double root rounding makes the slope vanish or negative: stay there
+            step = value / slope if slope > 1e-9 * x * x * x else 0.0
             eigenvalue[l] = x - (step if step > 0 else 0.0)
 
 
