@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from mdfuzzy._check import check_choice, check_finite, check_int, check_real
+from mdfuzzy._check import check_choice, check_int, check_real
 from mdfuzzy.neighbors import Neighbors
 
 _CHUNK = 65_536  # rows converted to float64 at a time
@@ -258,7 +258,6 @@ def _check_points(neighbors: Neighbors) -> None:
         raise ValueError(
             f"`neighbors` must be of at least 3 points; got {len(neighbors)}. A density needs a sample."
         )
-    check_finite("neighbors.distances", neighbors.distances)
 
 
 def _count(neighbors: Neighbors, n_neighbors: int | None, least: int) -> int:

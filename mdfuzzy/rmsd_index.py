@@ -124,9 +124,10 @@ class RmsdIndex:
                     knn.NO_LIMIT, n_neighbors, targets, bounds, filled, counts[c],
                 )  # fmt: skip
                 if np.any(filled[: len(members)] < n_neighbors):
+                    frame = members[np.argmin(filled[: len(members)])]
                     raise RuntimeError(
-                        f"`frames` must be compared without overflow; got fewer than {n_neighbors} "
-                        f"neighbours for frame {members[np.argmin(filled[: len(members)])]}. Please report this data."
+                        f"The search must find {n_neighbors} neighbours of every frame; got fewer than "
+                        f"{n_neighbors} neighbours for frame {frame}. Please report this data."
                     )
                 indices[rows] = targets[: len(members), :n_neighbors]
                 distances[rows] = np.sqrt(bounds[: len(members), :n_neighbors] / cells.atoms)

@@ -175,12 +175,6 @@ def test_fewer_than_three_points_are_refused():
             function(neighbors)
 
 
-def test_distances_that_are_not_finite_are_refused():
-    neighbors = made_neighbors([[1.0, 2.0], [1.0, np.nan], [1.0, 2.0]])
-    with pytest.raises(ValueError, match=r"`neighbors.distances` must be finite; got nan at index \(1, 1\)"):
-        mf.dtm_log_density(neighbors)
-
-
 def test_more_neighbours_than_given_are_refused():
     neighbors = made_neighbors([[1.0, 2.0]] * 4)
     with pytest.raises(ValueError, match=r"`n_neighbors` must be an int in \[1, 2\]; got 3.*n_neighbors=2"):
