@@ -168,8 +168,9 @@ def compare_peers(xyz: np.ndarray, k: int, limit: float, queries: int) -> None:
     _, rows = by_mdtraj(xyz, sample)
     print(f"\n{'program':<34}{'seconds':>10}{'recall':>10}")
     for name, run in (("hnswlib, superposed coordinates", hnsw), ("pynndescent, RMSD metric", nndescent)):
-        out = multiprocessing.get_context("fork").Queue()
-        process = multiprocessing.get_context("fork").Process(target=run, args=(xyz, k, out), daemon=True)
+        context = multiprocessing.get_context("spawn")  # a fork would inherit the threads of OpenMP, and hang
+        out = context.Queue()
+        process = context.Process(target=run, args=(xyz, k, out), daemon=True)
         process.start()
         try:
             seconds, indices = out.get(timeout=limit)
