@@ -3,10 +3,9 @@
     python benchmarks/neighbors.py --frames 142074 --neighbors 100 [--peers] [--recall 0.99]
     python benchmarks/neighbors.py --frames 50000 142074 500000 1420738 --plot docs/_static/neighbors.svg
 
-Prints ratios to peers timed in the same run on the same cores. Comparing all pairs is timed on a sample of
-queries
-and extrapolated: its cost per query is constant. Data: the folder of the full-size alanine dipeptide set
-(--data).
+Prints ratios to peers timed in the same run on the same cores. Comparing all pairs is timed on a sample
+of queries and extrapolated: its cost per query is constant. Data: the folder of the full-size alanine
+dipeptide set (--data).
 """
 
 import argparse

@@ -41,9 +41,8 @@ def run_ranges(work: Callable[[int, int], object], total: int, step: int, n_jobs
     """Call ``work(first, last)`` for the ranges of at most `step` that make up ``range(total)``, in threads.
 
     For kernels that release the interpreter lock and write only to their own range. An exception, Ctrl-C
-    among
-    them, cancels the ranges that have not begun and is raised when those under way have ended: nothing goes
-    on running.
+    among them, cancels the ranges that have not begun and is raised when those under way have ended:
+    nothing goes on running.
 
     Examples
     --------

@@ -199,11 +199,10 @@ def neighbors_from(precomputed: object) -> Neighbors:
     Parameters
     ----------
     precomputed : (indices, distances) or (n, n) sparse array
-        Two arrays of shape (n, k), or the distances to each point's neighbours as a sparse matrix with the
-        same
-        number of entries in every row, such as scikit-learn's ``kneighbors_graph(mode="distance")`` gives. A
-        point
-        that is listed as its own neighbour is left out; rows are sorted by distance.
+        Two arrays of shape (n, k), or the distances to each point's neighbours as a sparse matrix with
+        the same number of entries in every row, such as scikit-learn's
+        ``kneighbors_graph(mode="distance")`` gives. A point that is listed as its own neighbour is left
+        out; rows are sorted by distance.
 
     Returns
     -------
@@ -277,8 +276,7 @@ def _exact(queries: np.ndarray, points: np.ndarray, indices: np.ndarray) -> tupl
     """Return neighbours with distances from differences, in order.
 
     In many dimensions scikit-learn computes |x|^2 + |y|^2 - 2 x.y, which loses the digits of small
-    distances: equal
-    points would not be at distance 0.
+    distances: equal points would not be at distance 0.
     """
     distances = np.empty(indices.shape)
     step = max(1, 2_000_000 // (indices.shape[1] * points.shape[1]))

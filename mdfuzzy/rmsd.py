@@ -55,8 +55,7 @@ def rmsd_neighbors(
     """Find the nearest other frames of every frame under minimum RMSD.
 
     The result is exact: as sets it equals a comparison of all pairs, up to ties within 1e-6 nm. It is the
-    same,
-    to the bit, for any number of threads.
+    same, to the bit, for any number of threads.
 
     Parameters
     ----------
@@ -65,9 +64,9 @@ def rmsd_neighbors(
     n_neighbors : int
         How many neighbours to find, in [1, n - 1].
     recall : float
-        The share of true neighbours that is enough, in (0, 1]. Below 1 the search takes cells of frames to
-        be smaller
-        than they are, by as much as a sample of queries allows, and reports the recall that it measured.
+        The share of true neighbours that is enough, in (0, 1]. Below 1 the search takes cells of frames
+        to be smaller than they are, by as much as a sample of queries allows, and reports the recall that
+        it measured.
     queries : Frames or (m, atoms, 3) array, optional
         Find the neighbours of these instead, among `frames`; n_neighbors may then be n.
     n_jobs : int, optional
@@ -276,9 +275,8 @@ def _calibrate(
 ) -> tuple[float, float | None]:
     """Return the smallest factor by which cells may be shrunk, and the recall measured with it.
 
-    One sample of queries chooses: its mean recall, less twice the standard error over groups of queries, has
-    to
-    reach what was asked for. Another one confirms, and is what is reported.
+    One sample of queries chooses: its mean recall, less twice the standard error over groups of queries,
+    has to reach what was asked for. Another one confirms, and is what is reported.
     """
     chosen = np.random.default_rng(1).permutation(len(chunks))[: 2 * SAMPLE]
     sample = chunks.take(chosen)
@@ -326,8 +324,7 @@ def _radius_graph(
     """Return the pairs as compressed rows.
 
     A symmetric graph takes each pair from the end with the smaller index: found from the other end, its
-    length may
-    differ in the last bit and lie on the other side of the radius.
+    length may differ in the last bit and lie on the other side of the radius.
     """
     from scipy.sparse import coo_array
 

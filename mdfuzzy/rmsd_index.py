@@ -20,8 +20,8 @@ ROOM = 8
 
 @dataclass(frozen=True, eq=False)
 class Chunks:
-    """Queries in groups of at most 64 that are near each other, each group with the cell that it is nearest
-    to.
+    """Queries in groups of at most 64 that are near each other, each group with the cell that it is
+    nearest to.
     """
 
     queries: kernels.Queries
@@ -102,9 +102,8 @@ class RmsdIndex:
         """Return (indices, distances, counts) of the nearest frames of the queries, in their order.
 
         With `factor` below 1 cells are taken to be smaller than they are: faster, and not exact. `counts`
-        (groups, 4)
-        says how many RMSDs to centres, visits of cells, Euclidean tests and exact RMSDs each group of
-        queries took.
+        (groups, 4) says how many RMSDs to centres, visits of cells, Euclidean tests and exact RMSDs each
+        group of queries took.
         """
         cells, reach = self.shrunk(factor)
         slack = self.slack(chunks.queries)
@@ -176,9 +175,8 @@ def build_index(xyz: np.ndarray, *, n_jobs: int | None = None) -> RmsdIndex:
     """Index centred frames, (n, atoms, 3) float32.
 
     Two rounds of seeds drawn at random (always the same ones), every frame to its nearest, give cells of
-    about
-    `CELL_SIZE` frames, smaller where frames are dense. Any partition is valid: it only decides how fast
-    searches are.
+    about `CELL_SIZE` frames, smaller where frames are dense. Any partition is valid: it only decides how
+    fast searches are.
     """
     queries = _queries(xyz)
     flat, norms = queries.flat, queries.norms

@@ -114,8 +114,8 @@ def superpose_on(flat, norms, members, centre, shifted, torques):  # OUT shifted
 
 @kernel()
 def orthonormalise(basis):  # OUT basis
-    """Make the rows of `basis` orthonormal (modified Gram-Schmidt, twice); rows that depend on others become
-    zero.
+    """Make the rows of `basis` orthonormal (modified Gram-Schmidt, twice); rows that depend on others
+    become zero.
     """
     for p in range(len(basis)):
         row = basis[p]

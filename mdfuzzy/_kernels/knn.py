@@ -1,28 +1,23 @@
 """Exact neighbours under RMSD: cells skipped by the triangle inequality, frames by the superposed bound.
 
-Lengths are norms, sqrt(atoms) * RMSD. Write u and v for the displacements of a query and a target from the
-centre
-on which both are superposed, D = u - v. Then (docs/theory/neighbours)
+Lengths are norms, sqrt(atoms) * RMSD. Write u and v for the displacements of a query and a target from
+the centre on which both are superposed, D = u - v. Then (docs/theory/neighbours)
 
     |D|^2  >=  atoms * RMSD^2  >=  |D|^2 - 2 (|D| m + e)^2 / (s2 - |D|^2),    m = min(|u|, |v|),
 
-with s2 the sum of the two frames' two smallest eigenvalues of sum_i x_i x_i^T and e the torques that the two
-superpositions leave. The right-hand side increases with |D| up to |D|^2 = s2 - m sqrt(2 s2), and a target
-nearer than t
-has |D| <= 2 m + t. So where (2 m + t)^2 is below that limit, "can the target be nearer than t" turns into
-"is |D|^2 at most y", a plain Euclidean test.
+with s2 the sum of the two frames' two smallest eigenvalues of sum_i x_i x_i^T and e the torques that the
+two superpositions leave. The right-hand side increases with |D| up to |D|^2 = s2 - m sqrt(2 s2), and a
+target nearer than t has |D| <= 2 m + t. So where (2 m + t)^2 is below that limit, "can the target be
+nearer than t" turns into "is |D|^2 at most y", a plain Euclidean test.
 
-A query keeps the k smallest upper bounds |D| in a heap, whose root is its threshold t, and every target that
-could be
-nearer than t as a candidate. Exact distances are computed for the last few candidates only. With k = 0 the
-threshold
-is a given radius instead, and stays.
+A query keeps the k smallest upper bounds |D| in a heap, whose root is its threshold t, and every target
+that could be nearer than t as a candidate. Exact distances are computed for the last few candidates only.
+With k = 0 the threshold is a given radius instead, and stays.
 
 Rounding: `slack.length` bounds the error of a displacement or of its coordinates, `slack.square` that of
-twice an
-eigenvalue and of a torque; both are worst-case bounds of float32 sums over the atoms. Newton's method comes
-down from
-above, so an eigenvalue that has not converged only makes a cell look nearer than it is.
+twice an eigenvalue and of a torque; both are worst-case bounds of float32 sums over the atoms. Newton's
+method comes down from above, so an eigenvalue that has not converged only makes a cell look nearer than
+it is.
 """
 
 from typing import NamedTuple
@@ -91,8 +86,8 @@ def screen_limit(threshold, m, torque, s2, slack):
 
 @kernel(fastmath=True)
 def leaf_distances(coordinates, lane, blocks, leaf, limit, out):  # OUT out
-    """Set out = squared distances of a lane's query to the 64 targets of a leaf; return how many are within
-    `limit`.
+    """Set out = squared distances of a lane's query to the 64 targets of a leaf; return how many are
+    within `limit`.
     """
     # as uint32 it is known not to be negative; an index that might wrap around turns loads into gathers
     first = np.int64(np.uint32(leaf)) * (ROWS * LANES)

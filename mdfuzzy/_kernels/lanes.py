@@ -83,9 +83,9 @@ def newton(quartic, steps, eigenvalue):  # OUT eigenvalue
 def rotations(m, eigenvalue, rotation, torque):  # OUT rotation, torque
     """Set the rotation (9 rows) that superposes each frame on the centre, and the torque that it leaves.
 
-    The unit quaternion is a column of the adjugate of N - L (N the 4 x 4 matrix of Horn), the one with the
-    largest
-    diagonal entry. `torque` is |sum_i centre_i x frame_i| after the rotation: zero for the exact optimum.
+    The unit quaternion is a column of the adjugate of N - L (N the 4 x 4 matrix of Horn), the one with
+    the largest diagonal entry. `torque` is |sum_i centre_i x frame_i| after the rotation: zero for the
+    exact optimum.
     """
     for l in range(LANES):
         xx, xy, xz = np.float64(m[l]), np.float64(m[LANES + l]), np.float64(m[2 * LANES + l])

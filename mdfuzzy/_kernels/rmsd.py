@@ -40,9 +40,8 @@ def correlation(x, y):
 def eigenvalue_by_svd(m):
     """Return the sum of the singular values, the smallest with the sign of the determinant.
 
-    One-sided Jacobi: rotate pairs of columns until they are orthogonal; their norms are the singular values,
-    each
-    accurate to rounding of the largest.
+    One-sided Jacobi: rotate pairs of columns until they are orthogonal; their norms are the singular
+    values, each accurate to rounding of the largest.
     """
     c = np.empty((3, 3))
     for j in range(9):
