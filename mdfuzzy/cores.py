@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, check_int, check_real, read_only
+from mdfuzzy._check import check_choice, check_int, check_real, check_type, read_only
 from mdfuzzy.graph import Graph
 from mdfuzzy.persistence import Persistence, check_log_density, check_symmetric, descending
 
@@ -139,6 +139,7 @@ def find_cores(
     check_symmetric(graph)
     rule = check_choice("rule", rule, ("prominence", "point", "saddle", "share"))
     share = check_real("share", share, above=0, at_most=1)
+    check_type("peaks", peaks, Persistence, remedy="`compute_persistence` gives one.")
     if len(peaks.ascents) != len(graph):
         raise ValueError(
             f"`peaks` must belong to `graph`; got peaks of {len(peaks.ascents)} points for {len(graph)}."

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_finite, check_real, read_only
+from mdfuzzy._check import check_finite, check_real, check_type, read_only
 from mdfuzzy._threads import using_threads
 from mdfuzzy.graph import Graph
 from mdfuzzy.prominence import ProminenceGap, divide_prominences, expected_noise
@@ -298,6 +298,7 @@ def descending(log_density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def check_log_density(graph: Graph, log_density: npt.ArrayLike) -> np.ndarray:
     """Return `log_density` as a float64 array with one finite value per point of `graph`, or raise."""
+    check_type("graph", graph, Graph, remedy="Make one with `Neighbors.graph`.")
     log_density = np.asarray(log_density, dtype=np.float64)
     if log_density.shape != (len(graph),):
         raise ValueError(
