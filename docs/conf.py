@@ -67,10 +67,12 @@ def write_reference(page: Path) -> None:
     for name, home in mdfuzzy._HOME.items():
         names.setdefault(home, []).append(name)
     for home in mdfuzzy._MODULES:
-        module = f"mdfuzzy.{home}"
-        members = vars(import_module(module)).items()
-        own = [n for n, value in members if getattr(value, "__module__", None) == module and n[0] != "_"]
-        names[home] = [f"{home}.{name}" for name in own]
+        module = import_module(f"mdfuzzy.{home}")
+        members = vars(module).items()
+        own = [
+            n for n, value in members if getattr(value, "__module__", None) == module.__name__ and n[0] != "_"
+        ]
+        names[home] = [f"{home}.{name}" for name in getattr(module, "__all__", own)]  # a package lists them
     lines = ["Reference", "=========", "", ".. module:: mdfuzzy", ""]
     lines += ["Every name is an attribute of the package: ``import mdfuzzy as mf``, then ``mf.load(...)``."]
     for home, public in names.items():

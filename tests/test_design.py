@@ -205,11 +205,16 @@ def public_objects() -> Iterator[tuple[str, object]]:
             continue  # reported by test_every_public_name_resolves_and_is_listed
         if isinstance(value, ModuleType):
             yield name, value
-            for inner, member in vars(value).items():
-                if not inner.startswith("_") and getattr(member, "__module__", None) == value.__name__:
-                    yield from with_methods(f"{name}.{inner}", member)
+            for inner in public_names(value):
+                yield from with_methods(f"{name}.{inner}", getattr(value, inner))
         elif callable(value):
             yield from with_methods(name, value)
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """Return the public names of a module: what it defines itself, or, of a package, what it lists."""
+    own = [n for n, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
+    return getattr(module, "__all__", [n for n in own if not n.startswith("_")])
 
 
 def with_methods(name: str, value: object) -> Iterator[tuple[str, object]]:
@@ -285,7 +290,15 @@ def test_parameters_are_those_of_the_docstring(name: str):
     assert parameters(value) <= known, f"not documented: {sorted(parameters(value) - known)}"
 
 
-@pytest.mark.parametrize("name", [name for name in mdfuzzy.__all__ if callable(PUBLIC.get(name))])
+#: Functions and classes, of the package itself and of its public modules; not methods.
+TOP_LEVEL = [
+    name
+    for name, value in PUBLIC.items()
+    if callable(value) and name.rpartition(".")[0] in ("", *mdfuzzy._MODULES)
+]
+
+
+@pytest.mark.parametrize("name", TOP_LEVEL)
 def test_has_an_example(name: str):
     assert ">>>" in sections(PUBLIC[name]).get("Examples", ""), f"{name} has no example"
 
