@@ -54,7 +54,7 @@ _HOME = {
     "FuzzyModeSeeking": "estimator",
 }
 
-_MODULES = ("datasets",)
+_MODULES = ("datasets", "plots")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 
