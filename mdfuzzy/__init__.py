@@ -46,6 +46,8 @@ _HOME = {
     "clustering_entropy": "scores",
     "entropic_purity": "scores",
     "purity": "scores",
+    "Interfaces": "interfaces",
+    "find_interfaces": "interfaces",
     "Settings": "settings",
     "suggest_k": "settings",
     "Clustering": "clustering",
@@ -54,7 +56,7 @@ _HOME = {
     "FuzzyModeSeeking": "estimator",
 }
 
-_MODULES = ("datasets", "plots")
+_MODULES = ("datasets", "kinetics", "plots")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 
