@@ -4,6 +4,7 @@ from mdfuzzy.plots.betas import beta_scan
 from mdfuzzy.plots.bins import Bins, bin_points
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.plots.figures import overview, write_plots
+from mdfuzzy.plots.forecasts import reliability
 from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
 from mdfuzzy.plots.networks import state_network
 from mdfuzzy.plots.peaks import persistence_diagram, prominences
@@ -25,6 +26,7 @@ __all__ = [
     "project",
     "prominences",
     "ramachandran",
+    "reliability",
     "state_colors",
     "state_network",
     "torsions",

@@ -10,9 +10,10 @@ from mdfuzzy._check import check_int
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.frames import Frames
 from mdfuzzy.interfaces import find_interfaces
-from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales, transition_counts
+from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales, transition_counts
 from mdfuzzy.plots._axes import DPI, check_type, new_figure
 from mdfuzzy.plots.betas import beta_scan
+from mdfuzzy.plots.forecasts import reliability
 from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
 from mdfuzzy.plots.networks import state_network
 from mdfuzzy.plots.peaks import persistence_diagram, prominences
@@ -74,6 +75,7 @@ def write_plots(
     residue: int | str | None = None,
     timescales: ImpliedTimescales | None = None,
     test: ChapmanKolmogorov | None = None,
+    calibration: Calibration | None = None,
     dpi: int = DPI,
 ) -> list[Path]:
     """Write every picture of a clustering as a PNG file.
@@ -86,7 +88,7 @@ def write_plots(
         Of frames or features.
     residue : int or str, optional
         The residue whose torsions to use, as for `overview`.
-    timescales, test : ImpliedTimescales, ChapmanKolmogorov, optional
+    timescales, test, calibration : ImpliedTimescales, ChapmanKolmogorov, Calibration, optional
         Results of `kinetics`, to be drawn too.
     dpi : int
         Dots per inch.
@@ -96,7 +98,8 @@ def write_plots(
     list of Path
         The files: ``overview``, ``density``, ``free-energy``, ``states``, ``transitions``, a ``state-N`` of
         each state, ``persistence``, ``prominences``, and what there is of ``beta``, ``network``,
-        ``timeline-N`` (of the first four trajectories), ``timescales`` and ``chapman-kolmogorov``.
+        ``timeline-N`` (of the first four trajectories), ``timescales``, ``chapman-kolmogorov`` and
+        ``reliability``.
 
     Examples
     --------
@@ -120,7 +123,7 @@ def write_plots(
     figures["persistence"] = lambda: persistence_diagram(result).figure
     figures["prominences"] = lambda: prominences(result).figure
     if result.beta_scan is not None:
-        figures["beta"] = lambda: beta_scan(result.beta_scan).figure
+        figures["beta"] = lambda: beta_scan(result).figure
     interfaces = find_interfaces(result.data, result.memberships, result.cores)
     counts = transition_counts(result.data, result.cores)
     figures["network"] = lambda: state_network(interfaces, result.memberships, counts=counts).figure
@@ -132,6 +135,8 @@ def write_plots(
         figures["timescales"] = lambda: implied_timescales(timescales).figure
     if test is not None:
         figures["chapman-kolmogorov"] = lambda: chapman_kolmogorov(test)[0, 0].figure
+    if calibration is not None:
+        figures["reliability"] = lambda: reliability(calibration).figure
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     return [_write(folder / f"{name}.png", make(), dpi) for name, make in figures.items()]

@@ -80,16 +80,13 @@ def state_network(
     links = _links(interfaces, counts, n_states)
     pairs = np.array([link.pair for link in links], dtype=np.int64).reshape(-1, 2)
     places = _layout(n_states, pairs) if positions is None else _check_positions(positions, n_states)
-    ax = axes_of(ax, width=5.2, height=4.6)
     radii = np.maximum(_LARGEST * np.sqrt(shares), _SMALLEST)
+    reach = radii.max() + 0.3
+    (left, bottom), (right, top) = places.min(axis=0) - reach, places.max(axis=0) + reach
+    ax = axes_of(ax, width=5.6, height=float(np.clip(5.6 * (top - bottom) / (right - left), 2.0, 5.6)) + 0.5)
     _draw_links(ax, links, places)
     _draw_states(ax, places, radii, shares, pairs)
-    reach = radii.max() + 0.3
-    ax.set(
-        aspect="equal",
-        xlim=(places[:, 0].min() - reach, places[:, 0].max() + reach),
-        ylim=(places[:, 1].min() - reach, places[:, 1].max() + reach),
-    )
+    ax.set(aspect="equal", xlim=(left, right), ylim=(bottom, top))
     ax.set_axis_off()
     return ax
 
