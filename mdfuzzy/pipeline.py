@@ -3,12 +3,14 @@
 import os
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._states import States, find_states
 from mdfuzzy._steps import Parts, Steps, Store
+from mdfuzzy._warn import warn_user
 from mdfuzzy.beta_scan import BetaScan, scan_beta, scan_frames
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.features import Features
@@ -75,15 +77,16 @@ def cluster(
     if store is not None and not hasattr(store, "begin"):
         raise TypeError(f"`store` must be a `RunDir`; got {store!r}. Use store=mf.RunDir({str(store)!r}).")
     n_neighbors = settings.n_neighbors(len(data))
-    steps = Steps() if store is None else Steps(store, store.begin(data, settings))
-    neighbors = steps.run(
-        "neighbors",
-        Neighbors,
-        lambda parts: search_neighbors(data, n_neighbors, settings, progress=progress, store=parts),
-        needs=["data"],
-        used={"n_neighbors": n_neighbors, "recall": settings.recall},
-    )
-    return cluster_neighbors(neighbors, settings, data=data, steps=steps)
+    with nullcontext() if store is None else store.lock():
+        steps = Steps() if store is None else Steps(store, store.begin(data, settings))
+        neighbors = steps.run(
+            "neighbors",
+            Neighbors,
+            lambda parts: search_neighbors(data, n_neighbors, settings, progress=progress, store=parts),
+            needs=["data"],
+            used={"n_neighbors": n_neighbors, "recall": settings.recall},
+        )
+        return cluster_neighbors(neighbors, settings, data=data, steps=steps)
 
 
 def cluster_neighbors(
@@ -217,14 +220,13 @@ def _scan(walk: Graph, states: States, settings: Settings, data: Frames | Featur
             states = find_states(neighbors, settings, Steps())
         walk = _walk(neighbors, states, settings)
         if len(states.cores) != len(all_states.cores):
-            warnings.warn(
+            warn_user(
                 f"beta was chosen on {len(part):,} of the frames, in which there are {len(states.cores)} "
-                f"states, not {len(all_states.cores)}. Compare the result with that of another beta.",
-                stacklevel=2,
+                f"states, not {len(all_states.cores)}. Compare the result with that of another beta."
             )
     scan = scan_beta(walk, states.log_density, states.cores, frames=frames, **_walk_options(states, settings))
     for note in scan.notes:
-        warnings.warn(note, stacklevel=2)
+        warn_user(note)
     return scan
 
 
