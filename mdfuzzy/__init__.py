@@ -47,6 +47,8 @@ _HOME = {
     "clustering_entropy": "scores",
     "entropic_purity": "scores",
     "purity": "scores",
+    "Interfaces": "interfaces",
+    "find_interfaces": "interfaces",
     "Settings": "settings",
     "suggest_k": "settings",
     "State": "state_table",
@@ -61,7 +63,7 @@ _HOME = {
     "FuzzyModeSeeking": "estimator",
 }
 
-_MODULES = ("datasets",)
+_MODULES = ("datasets", "kinetics")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 

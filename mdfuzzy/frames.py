@@ -106,6 +106,11 @@ class Frames(Trajectories):
         return self.xyz.shape[1]
 
     @property
+    def timestep(self) -> float | None:
+        """The time between frames in ps, the same in all trajectories; None if it is not, or not known."""
+        return None if self.times is None else _even_step(self.split(self.times))
+
+    @property
     def n_frames(self) -> int:
         """The number of frames, all trajectories together."""
         return len(self)
@@ -256,10 +261,23 @@ class Frames(Trajectories):
 def _span(times: list[np.ndarray]) -> str:
     """Say how long trajectories are and how far apart their frames."""
     total = sum(float(part[-1] - part[0]) for part in times)
-    steps = np.concatenate([np.diff(part) for part in times])
     length = f"{total / 1000:.4g} ns" if abs(total) >= 1000 else f"{total:.4g} ps"
-    if len(steps) == 0:
+    if all(len(part) == 1 for part in times):
         return length
+    step = _even_step(times)
+    return f"{length}, frames at uneven times" if step is None else f"{length}, a frame every {step:.4g} ps"
+
+
+def _even_step(times: list[np.ndarray]) -> float | None:
+    """Return the time between frames; None if it varies.
+
+    Files hold times in single precision: the steps between late frames vary by that, and the mean is rounded
+    to six digits, so that 0.2 ps is 0.2.
+    """
+    steps = np.concatenate([np.diff(part) for part in times])
+    if len(steps) == 0:
+        return None
     step = float(steps.mean())
-    even = np.abs(steps - step).max() <= 0.01 * abs(step) + 1e-6 * float(np.abs(times[0]).max())
-    return f"{length}, a frame every {step:.4g} ps" if even else f"{length}, frames at uneven times"
+    latest = max(float(np.abs(part).max()) for part in times)
+    even = step > 0 and np.abs(steps - step).max() <= 0.01 * step + 1e-6 * latest
+    return float(f"{step:.6g}") if even else None

@@ -1,0 +1,40 @@
+"""Kinetics: discrete trajectories, visits to the states, Markov models and their tests."""
+
+from mdfuzzy.kinetics.dtrajs import (
+    Milestoned,
+    core_dtrajs,
+    hard_dtrajs,
+    milestoned_dtrajs,
+    timestep,
+    transition_counts,
+)
+from mdfuzzy.kinetics.markov import MarkovModel, markov_model
+from mdfuzzy.kinetics.passages import Visits, visits
+from mdfuzzy.kinetics.soft import SoftModel, Vamp2Score, soft_model, vamp2_score
+from mdfuzzy.kinetics.timescales import (
+    ChapmanKolmogorov,
+    ImpliedTimescales,
+    chapman_kolmogorov,
+    implied_timescales,
+)
+
+__all__ = [
+    "ChapmanKolmogorov",
+    "ImpliedTimescales",
+    "MarkovModel",
+    "Milestoned",
+    "SoftModel",
+    "Vamp2Score",
+    "Visits",
+    "chapman_kolmogorov",
+    "core_dtrajs",
+    "hard_dtrajs",
+    "implied_timescales",
+    "markov_model",
+    "milestoned_dtrajs",
+    "soft_model",
+    "timestep",
+    "transition_counts",
+    "vamp2_score",
+    "visits",
+]
