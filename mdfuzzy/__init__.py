@@ -63,7 +63,7 @@ _HOME = {
     "FuzzyModeSeeking": "estimator",
 }
 
-_MODULES = ("datasets", "kinetics")
+_MODULES = ("datasets", "kinetics", "plots")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 

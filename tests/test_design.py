@@ -291,7 +291,15 @@ def test_parameters_are_those_of_the_docstring(name: str):
     assert parameters(value) <= known, f"not documented: {sorted(parameters(value) - known)}"
 
 
-@pytest.mark.parametrize("name", [name for name in mdfuzzy.__all__ if callable(PUBLIC.get(name))])
+#: Functions and classes, of the package itself and of its public modules; not methods.
+TOP_LEVEL = [
+    name
+    for name, value in PUBLIC.items()
+    if callable(value) and name.rpartition(".")[0] in ("", *mdfuzzy._MODULES)
+]
+
+
+@pytest.mark.parametrize("name", TOP_LEVEL)
 def test_has_an_example(name: str):
     assert ">>>" in sections(PUBLIC[name]).get("Examples", ""), f"{name} has no example"
 
