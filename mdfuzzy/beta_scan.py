@@ -40,6 +40,8 @@ class BetaScan:
         Which frames were scanned, if not all.
     residuals, row_sum_errors : (m,) float64
         Of the solves.
+    memberships : (m, n, K) float32 or None
+        The memberships of the scanned frames at each beta.
 
     Examples
     --------
@@ -63,12 +65,16 @@ class BetaScan:
     frames: np.ndarray | None
     residuals: np.ndarray
     row_sum_errors: np.ndarray
+    memberships: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name in ("betas", "entropy", "scores", "residuals", "row_sum_errors"):
             object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=np.float64)))
         if self.frames is not None:
             object.__setattr__(self, "frames", read_only(np.asarray(self.frames)))
+        if self.memberships is not None:
+            values = np.asarray(self.memberships, dtype=np.float32)
+            object.__setattr__(self, "memberships", read_only(values))
 
     def __repr__(self) -> str:
         return (
@@ -160,6 +166,7 @@ def scan_beta(
             )
     entropy, scores = np.empty(len(betas)), np.full(len(betas), np.nan)
     residuals, errors = np.empty(len(betas)), np.empty(len(betas))
+    memberships = np.empty((len(betas), len(graph), len(cores)), np.float32)
     start = None
     for at in range(len(betas) - 1, -1, -1):
         mu = solve_memberships(graph, log_density, cores, beta=float(betas[at]), start=start, **options)
@@ -167,14 +174,17 @@ def scan_beta(
         residuals[at], errors[at] = mu.residual, mu.row_sum_error
         if criterion is not None:
             scores[at] = check_real("criterion(memberships)", criterion(mu))
-        start = mu.values
+        memberships[at] = start = mu.values
     falls = -np.gradient(entropy[np.isfinite(betas)], np.log(betas[np.isfinite(betas)]))
     if criterion is None:
         scores[: len(falls)] = falls
     choice = int(np.nanargmax(scores))
     plateaus = _count_plateaus(falls)
     notes = _reservations(betas, choice, falls, plateaus, criterion is None)
-    return BetaScan(betas, entropy, scores, float(betas[choice]), plateaus, notes, frames, residuals, errors)
+    beta = float(betas[choice])
+    return BetaScan(
+        betas, entropy, scores, beta, plateaus, notes, frames, residuals, errors, memberships
+    )  # fmt: skip
 
 
 def _check_betas(betas: Sequence[float]) -> np.ndarray:
