@@ -42,6 +42,14 @@ class State:
         How often its core was entered from another one, or a trajectory began there.
     dwell : float or None
         How long a visit lasts on average, in the unit of the table.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6])
+    >>> result.states[1].frames, result.states[1].share
+    (200, 0.4)
     """
 
     state: int
@@ -77,6 +85,7 @@ class StateTable(Sequence[State]):
 
     Examples
     --------
+    >>> from mdfuzzy import State, StateTable
     >>> print(StateTable([State(0, 80, 0.8, 12, float("inf"), 17), State(1, 20, 0.2, 3, 1.25, 90)]))
     state    frames    share   core  prominence      peak
     0            80   80.00%     12         inf        17
