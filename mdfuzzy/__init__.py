@@ -56,7 +56,7 @@ _HOME = {
     "FuzzyModeSeeking": "estimator",
 }
 
-_MODULES = ("datasets", "kinetics")
+_MODULES = ("datasets", "exports", "kinetics")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 
