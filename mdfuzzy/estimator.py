@@ -159,6 +159,11 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
 
     def _settings(self) -> Settings:
         check_choice("metric", self.metric, ("euclidean", "precomputed"))
+        if self.beta == "kinetic":
+            raise ValueError(
+                "`beta` must be a number or 'entropy'; got 'kinetic'. That needs trajectories, while "
+                "rows of X have no order: use mf.cluster."
+            )
         shared = {each.name for each in fields(Settings)} & set(self.get_params(deep=False))
         return Settings(**{name: getattr(self, name) for name in shared})
 

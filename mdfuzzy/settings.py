@@ -13,7 +13,7 @@ _K_PER_LOG = 3.5
 #: The 2k neighbours of the density are at most this share of the points.
 _LARGEST_SHARE = 0.2
 
-_BETA_REMEDY = "2 is the ensemble's own diffusion, smaller is colder; 'entropy' chooses."
+_BETA_REMEDY = "2 is the ensemble's own diffusion, smaller is colder; 'entropy' or 'kinetic' choose."
 
 
 def suggest_k(n: int) -> int:
@@ -85,7 +85,7 @@ def _jobs(name: str, value: object) -> int | None:
 
 
 #: What can choose beta.
-BETA_CRITERIA = ("entropy",)
+BETA_CRITERIA = ("entropy", "kinetic")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,9 +124,13 @@ class Settings:
         How the weight of a step depends on the density; see `solve_memberships`.
     unit_density : bool
         Scale the density to a largest value of 1, for ``weights="linear"``.
-    beta : float or "entropy"
+    beta : float, "entropy" or "kinetic"
         Temperature of the walk: 2 is the ensemble's own diffusion, smaller is colder, infinity has no pull.
-        "entropy" takes the beta at which the entropy of the memberships falls most steeply, `scan_beta`.
+        "entropy" takes the beta at which the entropy of the memberships falls most steeply, `scan_beta`;
+        "kinetic" the one whose memberships foretell best which core the trajectories reach next,
+        `kinetics.kinetic_criterion`.
+    scan_beta : bool
+        Solve over a range of beta also if beta is a number.
     scan_k : bool
         Also count the states for other k, `states_by_k`.
     resamples : int
@@ -209,10 +213,12 @@ class Settings:
     )
     beta: float | str = _setting(
         2.0,
-        "Temperature of the walk: 2 is the ensemble's own diffusion, smaller is colder; or 'entropy', which "
-        "chooses it where the entropy of the memberships changes most.",
+        "Temperature of the walk: 2 is the ensemble's own diffusion, smaller is colder. 'entropy' takes the "
+        "beta at which the entropy of the memberships changes most, 'kinetic' the one whose memberships "
+        "foretell best which core the trajectories reach next.",
         _beta,
     )
+    scan_beta: bool = _setting(False, "Also solve over a range of beta if beta is a number.", _flag)
     scan_k: bool = _setting(False, "Also count the states for other k.", _flag)
     resamples: int = _setting(
         0,
