@@ -17,9 +17,9 @@ from mdfuzzy.neighbors import euclidean_neighbors
 from mdfuzzy.pipeline import cluster_neighbors
 from mdfuzzy.settings import Settings, describe_settings
 
-#: The parameters that are settings, but for the last, in the order of the signature.
+#: The parameters that mean the same as in `Settings`, and are explained by its help texts.
 _SETTINGS = (
-    *("k", "prominence", "beta", "dimension", "density", "window", "level", "core_rule", "core_share"),
+    *("k", "prominence", "dimension", "density", "window", "level", "core_rule", "core_share"),
     *("graph", "kernel", "weights", "unit_density"),
 )
 
@@ -39,6 +39,9 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
     Parameters
     ----------
     {settings}
+    beta : float or "entropy"
+        Temperature of the walk: 2 is the diffusion whose stationary density is that of the points,
+        smaller is colder (harder clusters); "entropy" chooses.
     metric : {"euclidean", "precomputed"}
         With "precomputed", X is a matrix of distances between all points, or a sparse one that
         holds the distances of every point to at least 2k neighbours (`kneighbors_graph` with
