@@ -32,5 +32,6 @@ def check_interfaces(data: Frames, cores: Cores, interfaces: Interfaces) -> None
     if last_state >= len(cores) or last_frame >= len(data):
         raise ValueError(
             f"`interfaces` must be between the {len(cores)} states and among the {len(data)} frames of "
-            f"the other arguments; got state {last_state} and frame {last_frame}. Take all from one clustering."
+            f"the other arguments; got state {last_state} and frame {last_frame}. Take all from one "
+            "clustering."
         )

@@ -76,7 +76,8 @@ def _replace(stage: Path, folder: Path, files: list[Path], record: Path) -> None
         if os.path.lexists(taken) and (taken.is_dir() or taken.relative_to(folder) not in old):
             raise FileExistsError(
                 f"`folder` must not hold files of others under the names to be written; {str(folder)!r} "
-                f"holds {str(taken.relative_to(folder))!r}, which no earlier export wrote. Give another folder."
+                f"holds {str(taken.relative_to(folder))!r}, which no earlier export wrote. Give another "
+                "folder."
             )
     # Whenever the writer dies, the record names all of its files.
     _write_record(stage / "record", sorted({*old, *files}))
@@ -132,6 +133,6 @@ def _explaining(name: str, path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise type(error)(
-            f"`{name}` must be where files can be written; got {str(path)!r} ({error.strerror}). Give another "
-            "one."
+            f"`{name}` must be where files can be written; got {str(path)!r} ({error.strerror}). Give "
+            "another one."
         ) from error

@@ -36,17 +36,17 @@ _PACKAGES = {".h5": "tables", ".gsd": "gsd"}
 _README = """\
 Structures of {states} states and {interfaces} interfaces between them, chosen by mdfuzzy, with {atoms}.
 
-state_S_peak{suffix}         the frame of the highest density of state S
-state_S_core{suffix}         frames of the core of state S, evenly spread over all its visits
-interface_A_B{suffix}        the frames most evenly divided between states A and B, the most balanced first
-structures.csv        for every frame: the structure file, its place there (from 0), trajectory, frame and time,
-                      where it was read from (source, source_frame, from 0), torsions, state, core, memberships
+state_S_peak     the frame of the highest density of state S
+state_S_core     frames of the core of state S, evenly spread over all its visits
+interface_A_B    the frames most evenly divided between states A and B, the most balanced first
+structures.csv   for every frame: the structure file, its place there (from 0), trajectory, frame and time,
+                 torsions, state, core, memberships, and where it was read from (source, source_frame)
 {topology}
 {coordinates}
 """
 _SUPERPOSED = """\
-All structures are superposed on the peak of state 0 by the clustered atoms, so that they can be looked at together. The
-periodic box is left out, because turned coordinates do not fit into it."""
+All structures are superposed on the peak of state 0 by the clustered atoms, so that they can be looked at
+together. The periodic box is left out, because turned coordinates do not fit into it."""
 _AS_READ = "Coordinates and periodic box are those of the source files."
 
 
@@ -69,8 +69,8 @@ def structures(
     folder : path
         A new or empty folder.
     frames : Frames
-        What was clustered. The chosen frames are read again from its files with all their atoms; if there are no files
-        or objects to read from, the loaded atoms are written.
+        What was clustered. The chosen frames are read again from its files with all their atoms; if there are
+        no files or objects to read from, the loaded atoms are written.
     cores : Cores
         Of these frames.
     memberships : Memberships
@@ -80,12 +80,12 @@ def structures(
     n : int
         How many frames of each core and of each interface, if it has as many.
     format : str
-        An extension that mdtraj writes, such as ``"pdb"``, ``"cif"``, ``"gro"``, ``"xtc"``, ``"dcd"`` or ``"h5"``.
-        With a format that has no names of atoms there is a file ``topology.pdb``, too.
+        An extension that mdtraj writes, such as ``"pdb"``, ``"cif"``, ``"gro"``, ``"xtc"`` or ``"h5"``. With
+        a format that has no names of atoms there is a file ``topology.pdb``, too.
     superpose : bool
-        Superpose all structures on the peak of state 0, by the atoms that were clustered, to look at them together;
-        the periodic box is then left out, for turned coordinates do not fit into it. False leaves coordinates and
-        box as they are in the files, for instance to start simulations.
+        Superpose all structures on the peak of state 0, by the atoms that were clustered, to look at them
+        together; the periodic box is then left out, for turned coordinates do not fit into it. False leaves
+        coordinates and box as they are in the files, for instance to start simulations.
     overwrite : bool
         Write to a folder that holds files: those of an earlier export are replaced or removed, all others are
         left as they are.
@@ -100,12 +100,13 @@ def structures(
     The folder holds
 
     - ``state_S_peak``: the frame of the highest density of state S;
-    - ``state_S_core``: `n` other frames of its core. All core frames, in the order of the trajectories, are divided
-      into `n` parts, and the middle of each is taken: so they come from different visits, and are as typical
-      of the core as frames drawn at random, but the same every time. No file if the peak is all there is;
+    - ``state_S_core``: `n` other frames of its core. All core frames, in the order of the trajectories, are
+      divided into `n` parts, and the middle of each is taken: so they come from different visits, and are as
+      typical of the core as frames drawn at random, but the same every time. No file if the peak is all there
+      is;
     - ``interface_A_B``: the `n` most balanced transition frames, the most balanced first;
-    - ``structures.csv``: for every structure its file and place in it, where it was read from, time, torsions,
-      state, core and memberships;
+    - ``structures.csv``: for every structure its file and place in it, time, torsions, state, core,
+      memberships, and where it was read from;
     - ``README.txt``.
 
     Examples
@@ -124,7 +125,8 @@ def structures(
     """
     if not isinstance(frames, Frames):
         raise TypeError(
-            f"`frames` must be `Frames`, which have structures; got {type(frames).__name__}. `load` makes them."
+            f"`frames` must be `Frames`, which have structures; got {type(frames).__name__}. `load` makes "
+            "them."
         )
     check_states(frames, cores, memberships)
     check_interfaces(frames, cores, interfaces)
@@ -137,9 +139,7 @@ def structures(
         places = []
         for name, chosen in groups.items():
             part = frames.trajectory(chosen, atoms=atoms)
-            part.time = part.time.astype(
-                np.float64
-            )  # some formats complain of the integers that stand for no times
+            part.time = part.time.astype(np.float64)  # for no times mdtraj has integers, and warns of them
             if superpose:
                 _superpose(part, reference, frames, atoms)
             places += _save(part, stage / name, suffix)
@@ -152,8 +152,7 @@ def structures(
             states=len(cores),
             interfaces=len(interfaces),
             atoms="all atoms of the source files" if atoms == "all" else "the clustered atoms",
-            suffix=suffix,
-            topology="" if suffix in _WITH_ATOMS else "topology.pdb          the atoms of all these files\n",
+            topology="" if suffix in _WITH_ATOMS else "topology.pdb     the atoms of all these files\n",
             coordinates=_SUPERPOSED if superpose else _AS_READ,
         )
         (stage / "README.txt").write_text(text, encoding="utf-8")
@@ -236,12 +235,11 @@ def _check_format(format: str, *, superpose: bool) -> str:
     package = _PACKAGES.get(suffix)
     if package is not None and find_spec(package) is None:
         raise ImportError(
-            f"`format` {format!r} needs the package `{package}`, which is not installed: pip install {package}. Or "
-            "take 'pdb'."
+            f"`format` {format!r} needs the package `{package}`, which is missing: pip install {package}."
         )
     if suffix in _WITH_BOX and superpose:
         raise ValueError(
-            f"`format` must be one that needs no periodic box, because superposed structures have none; got {format!r}. "
-            "Give superpose=False or another format."
+            f"`format` must be one without a periodic box, because superposed structures have none; got "
+            f"{format!r}. Give superpose=False or another format."
         )
     return suffix

@@ -61,8 +61,8 @@ def frame_table(
     - ``core``: the core that the frame lies in, -1 outside every core;
     - ``membership_0``, ...: in each state; they sum to 1, or less where the walk can get lost.
 
-    Memberships have six digits in CSV and are exact in Parquet. The file is written in parts, so that it needs little memory, and
-    under another name until it is complete.
+    Memberships have six digits in CSV and are exact in Parquet. The file is written in parts, so that it
+    needs little memory, and under another name until it is complete.
 
     Examples
     --------
@@ -70,7 +70,8 @@ def frame_table(
     >>> rng = np.random.default_rng(0)
     >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = mf.exports.frame_table(folder + "/frames.csv", result.data, result.cores, result.memberships)
+    ...     path = folder + "/frames.csv"
+    ...     path = mf.exports.frame_table(path, result.data, result.cores, result.memberships)
     ...     lines = path.read_text().splitlines()
     >>> len(lines), lines[0]
     (501, 'trajectory,frame,state,core,membership_0,membership_1')
@@ -134,5 +135,6 @@ def _check_pyarrow() -> None:
         import pyarrow.parquet  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            "Tables in Parquet format need the package `pyarrow`: pip install 'mdfuzzy[parquet]'. Or write .csv.gz."
+            "Tables in Parquet format need the package `pyarrow`: pip install 'mdfuzzy[parquet]'. Or write "
+            ".csv.gz."
         ) from error
