@@ -63,7 +63,7 @@ _HOME = {
     "FuzzyModeSeeking": "estimator",
 }
 
-_MODULES = ("datasets", "kinetics", "plots")
+_MODULES = ("datasets", "exports", "kinetics", "plots")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 

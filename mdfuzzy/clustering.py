@@ -116,7 +116,7 @@ class Clustering:
     @property
     def states(self) -> StateTable:
         """The states, a row for each: frames, core, prominence, the torsions of its densest frame, visits."""
-        return tabulate_states(self.data, self.memberships, self.cores)
+        return tabulate_states(self.data, self.memberships, self.cores, self.visits)
 
     def summary(self) -> str:
         """Return a text that says what was found, what was chosen automatically and why, and the warnings.

@@ -78,9 +78,9 @@ def find_states(
 def show(result: "Clustering") -> None:
     """Print the states, the interfaces between them, and what was chosen and why."""
     click.echo(result.states)
-    if getattr(result, "interfaces", None) is not None and len(result.interfaces):
+    if result.interfaces is not None and len(result.interfaces):
         click.echo()
-        click.echo(result.interfaces)
+        click.echo(result.interfaces.table())
     click.echo()
     for sentence in result.chosen.values():
         click.echo(sentence)

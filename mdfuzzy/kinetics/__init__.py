@@ -1,5 +1,7 @@
 """Kinetics: discrete trajectories, visits to the states, Markov models and their tests."""
 
+from mdfuzzy.kinetics.calibration import Calibration, calibration
+from mdfuzzy.kinetics.criterion import kinetic_criterion
 from mdfuzzy.kinetics.dtrajs import (
     Milestoned,
     core_dtrajs,
@@ -9,7 +11,9 @@ from mdfuzzy.kinetics.dtrajs import (
     transition_counts,
 )
 from mdfuzzy.kinetics.markov import MarkovModel, markov_model
+from mdfuzzy.kinetics.outcomes import Outcomes, find_outcomes
 from mdfuzzy.kinetics.passages import Visits, visits
+from mdfuzzy.kinetics.reliability import Reliability, reliability
 from mdfuzzy.kinetics.soft import SoftModel, Vamp2Score, soft_model, vamp2_score
 from mdfuzzy.kinetics.timescales import (
     ChapmanKolmogorov,
@@ -19,19 +23,26 @@ from mdfuzzy.kinetics.timescales import (
 )
 
 __all__ = [
+    "Calibration",
     "ChapmanKolmogorov",
     "ImpliedTimescales",
     "MarkovModel",
     "Milestoned",
+    "Outcomes",
+    "Reliability",
     "SoftModel",
     "Vamp2Score",
     "Visits",
+    "calibration",
     "chapman_kolmogorov",
     "core_dtrajs",
+    "find_outcomes",
     "hard_dtrajs",
     "implied_timescales",
+    "kinetic_criterion",
     "markov_model",
     "milestoned_dtrajs",
+    "reliability",
     "soft_model",
     "timestep",
     "transition_counts",
