@@ -63,7 +63,7 @@ _HOME = {
     "FuzzyModeSeeking": "estimator",
 }
 
-_MODULES = ("datasets", "exports", "kinetics", "plots")
+_MODULES = ("datasets", "exports", "kinetics", "plots", "report")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 
