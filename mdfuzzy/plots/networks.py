@@ -77,9 +77,9 @@ def state_network(
     shares = populations.values.mean(axis=0) if isinstance(populations, Memberships) else populations
     shares = np.asarray(shares, dtype=np.float64)
     n_states = _check_shares(shares, interfaces)
-    links = _links(interfaces, counts, n_states)
+    links = list_links(interfaces, counts, n_states)
     pairs = np.array([link.pair for link in links], dtype=np.int64).reshape(-1, 2)
-    places = _layout(n_states, pairs) if positions is None else _check_positions(positions, n_states)
+    places = layout_states(n_states, pairs) if positions is None else _check_positions(positions, n_states)
     radii = np.maximum(_LARGEST * np.sqrt(shares), _SMALLEST)
     reach = radii.max() + 0.3
     (left, bottom), (right, top) = places.min(axis=0) - reach, places.max(axis=0) + reach
@@ -92,7 +92,7 @@ def state_network(
 
 
 @dataclass(frozen=True)
-class _Link:
+class Link:
     """Two states, the number of frames between them, and how often trajectories went across."""
 
     pair: tuple[int, int]
@@ -100,10 +100,10 @@ class _Link:
     transitions: int
 
 
-def _links(interfaces: Interfaces, counts: npt.ArrayLike | None, n_states: int) -> list[_Link]:
+def list_links(interfaces: Interfaces, counts: npt.ArrayLike | None, n_states: int) -> list[Link]:
     """List the interfaces, and then the pairs that have none but were passed between, if they are counted."""
     links = [
-        _Link((int(a), int(b)), int(size), int(times))
+        Link((int(a), int(b)), int(size), int(times))
         for (a, b), size, times in zip(
             interfaces.pairs, interfaces.sizes, interfaces.transitions, strict=True
         )
@@ -119,7 +119,7 @@ def _links(interfaces: Interfaces, counts: npt.ArrayLike | None, n_states: int) 
         touching = {link.pair for link in links}
         for a, b in np.argwhere(both > 0).tolist():
             if (a, b) not in touching:
-                links.append(_Link((a, b), 0, int(both[a, b])))
+                links.append(Link((a, b), 0, int(both[a, b])))
     return links
 
 
@@ -146,7 +146,7 @@ def _check_positions(positions: npt.ArrayLike, n_states: int) -> np.ndarray:
     return _spread(places)
 
 
-def _layout(n_states: int, pairs: np.ndarray) -> np.ndarray:
+def layout_states(n_states: int, pairs: np.ndarray) -> np.ndarray:
     """Put the states so that distances on paper follow the number of links between them.
 
     The squared relative errors of all distances are made small, from states on a circle (Kamada and Kawai).
@@ -194,7 +194,7 @@ def _spread(places: np.ndarray) -> np.ndarray:
     return places / nearest
 
 
-def _draw_links(ax: "Axes", links: list["_Link"], places: np.ndarray) -> None:
+def _draw_links(ax: "Axes", links: list["Link"], places: np.ndarray) -> None:
     from matplotlib.lines import Line2D
 
     most = max((link.size for link in links), default=0)
