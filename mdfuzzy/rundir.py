@@ -185,7 +185,9 @@ class RunDir(ArrayFolder):
         """
         with self.lock():
             fingerprint = self.check(data)
-            for left_over in (*self.path.glob(f"*{TEMPORARY}"), *self.path.glob(f"*.parts/*/*{TEMPORARY}")):
+            for left_over in list(self.path.rglob(f"*{TEMPORARY}")):  # of writers that were killed
+                if left_over.is_dir():
+                    shutil.rmtree(left_over, ignore_errors=True)
                 left_over.unlink(missing_ok=True)
             content = {
                 "format": FORMAT,

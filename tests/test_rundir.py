@@ -344,6 +344,8 @@ def test_a_folder_with_other_files_is_refused(tmp_path):
 
 def test_what_killed_writers_left_is_removed(tmp_path):
     (tmp_path / "run.jsonabc.tmp").write_text("{")
+    (tmp_path / "exports.tmp").mkdir()
+    (tmp_path / "exports.tmp" / "frames.csv").write_text("half")
     store = mf.RunDir(tmp_path)
     assert store.settings is None
     mf.cluster(blobs(), mf.Settings(beta=np.inf), store=store)

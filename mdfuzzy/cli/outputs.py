@@ -36,7 +36,8 @@ def write_pictures(
 ) -> Iterator[str]:
     """Draw pictures and yield a line about them."""
     logger.info("drawing pictures")
-    paths = mf.plots.write_plots(folder, result)
+    tests = mf.validate_model(result) if validation is None else validation
+    paths = mf.plots.write_plots(folder, result, timescales=tests.timescales, test=tests.test, kinds=kinds)
     yield f"{len(paths)} pictures in {folder}"
 
 

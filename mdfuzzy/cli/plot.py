@@ -17,7 +17,8 @@ from mdfuzzy.cli.outputs import write_pictures
     cls=Option,
     multiple=True,
     metavar="NAME",
-    help="Draw only this picture, such as 'ramachandran'; may be given several times. Default: all.",
+    help="Draw only this picture, such as 'states', 'transitions' or 'network'; may be given several times. "
+    "Default: all.",
 )
 @output_option("Where to write them. Default: RUN/plots.")
 def command(folder: str, kinds: tuple[str, ...], output: str | None) -> None:
@@ -26,7 +27,7 @@ def command(folder: str, kinds: tuple[str, ...], output: str | None) -> None:
     \b
     Examples:
       mdfuzzy plot out
-      mdfuzzy plot out --kind state_network -o figures
+      mdfuzzy plot out --kind states --kind transitions -o figures
     """
     place = Path(folder, "plots") if output is None else Path(output)
     for line in write_pictures(place, mf.RunDir(folder).load(), kinds=kinds):

@@ -77,6 +77,7 @@ def find_states(
 
 def show(result: "Clustering") -> None:
     """Print the states, the interfaces between them, and what was chosen and why."""
+    click.echo(repr(result))
     click.echo(result.states)
     if result.interfaces is not None and len(result.interfaces):
         click.echo()

@@ -1,5 +1,6 @@
 """Forecasts of the core that comes next: what was fitted on some trajectories, asked about all frames."""
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -122,7 +123,9 @@ def kmeans_committor(case: Case, coordinates: np.ndarray, *, n_centers: int, lag
         points = coordinates[train]
         some = points[np.linspace(0, len(points) - 1, min(len(points), _KMEANS_FRAMES)).astype(np.int64)]
         number = min(n_centers, len(np.unique(some, axis=0)))
-        clusters = KMeans(number, max_iter=50, fixed_seed=seed, n_jobs=1).fit_fetch(some)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # any centres will do, converged or not
+            clusters = KMeans(number, max_iter=50, fixed_seed=seed, n_jobs=1).fit_fetch(some)
         cells = clusters.transform(coordinates)
         counts = _stopped_counts(case, cells, train, lag)
         cores = np.arange(case.n_states)

@@ -1,12 +1,13 @@
 """Whole figures: data, states and transitions side by side; and every picture of a clustering as a file."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._check import check_int
+from mdfuzzy._check import check_choice, check_int
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.frames import Frames
 from mdfuzzy.interfaces import find_interfaces
@@ -76,9 +77,10 @@ def write_plots(
     timescales: ImpliedTimescales | None = None,
     test: ChapmanKolmogorov | None = None,
     calibration: Calibration | None = None,
+    kinds: Sequence[str] = (),
     dpi: int = DPI,
 ) -> list[Path]:
-    """Write every picture of a clustering as a PNG file.
+    """Write every picture of a clustering, or some of them, as PNG files.
 
     Parameters
     ----------
@@ -90,6 +92,9 @@ def write_plots(
         The residue whose torsions to use, as for `overview`.
     timescales, test, calibration : ImpliedTimescales, ChapmanKolmogorov, Calibration, optional
         Results of `kinetics`, to be drawn too.
+    kinds : sequence of str
+        The names of those to draw, as in the list below; ``"state"`` and ``"timeline"`` without a number
+        stand for all of them. By default everything.
     dpi : int
         Dots per inch.
 
@@ -114,8 +119,8 @@ def write_plots(
     projection = _projection(result, residue)
     grid = projection.bin()
     figures = {"overview": lambda: overview(result, projection=projection)}
-    kinds = {"density": "density", "free-energy": "free_energy", "states": "states", "transitions": "second"}
-    for name, kind in kinds.items():
+    maps = {"density": "density", "free-energy": "free_energy", "states": "states", "transitions": "second"}
+    for name, kind in maps.items():
         figures[name] = lambda kind=kind: draw(projection, result, kind=kind, bins=grid).figure
     for state in range(result.n_states):
         what = {"kind": "membership", "state": state, "bins": grid}
@@ -137,6 +142,10 @@ def write_plots(
         figures["chapman-kolmogorov"] = lambda: chapman_kolmogorov(test)[0, 0].figure
     if calibration is not None:
         figures["reliability"] = lambda: reliability(calibration).figure
+    groups = {name: name.rstrip("0123456789").rstrip("-") for name in figures}
+    for kind in kinds:
+        check_choice("kinds", kind, list(dict.fromkeys([*groups.values(), *figures])))
+    figures = {name: make for name, make in figures.items() if not kinds or {name, groups[name]} & {*kinds}}
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     return [_write(folder / f"{name}.png", make(), dpi) for name, make in figures.items()]
