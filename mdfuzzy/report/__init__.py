@@ -1,4 +1,4 @@
-"""The report: one HTML page with everything that a clustering found, to look at and to send to a colleague."""
+"""The report: one HTML page with everything that a clustering found, to look at and to send on."""
 
 from mdfuzzy.report.page import write_report
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from mdfuzzy.beta_scan import BetaScan
 from mdfuzzy.clustering import Clustering
-from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
+from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales, transition_counts
 from mdfuzzy.plots.colors import state_colors
+from mdfuzzy.plots.networks import layout_states, list_links
 from mdfuzzy.report.packing import rounded
 
 #: Ink, lines and accents of the page; page.css has the same.
@@ -49,79 +49,86 @@ def see_through(color: str, opacity: float) -> str:
     return f"rgba({red},{green},{blue},{opacity:g})"
 
 
-def beta_figure(scan: BetaScan, beta: float) -> dict[str, object]:
-    """Draw the entropy of the memberships against beta, and the chosen beta."""
+def beta_figure(result: Clustering) -> dict[str, object]:
+    """Draw the entropy of the memberships against beta, the score that chose it if there is one, and beta."""
+    scan, beta = result.beta_scan, result.memberships.beta
     finite = np.isfinite(scan.betas)
-    curve = {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "x": rounded(scan.betas[finite]),
-        "y": rounded(scan.entropy[finite]),
-        "line": {"color": "#0072b2", "width": 2},
-        "marker": {"size": 7},
-        "hovertemplate": "beta %{x:.3g}: H = %{y:.4g}<extra></extra>",
-    }
-    shapes, notes = [], []
-    lines = [(2.0, PALE, "dot", "as simulated")]
+    curves = [("entropy H", scan.entropy, "#0072b2", "y")]
+    if result.settings.beta == "kinetic":
+        curves.append(("share of the next core foretold", scan.scores, "#d55e00", "y2"))
+    traces = [
+        {
+            **{"type": "scatter", "mode": "lines+markers", "x": rounded(scan.betas[finite]), "yaxis": side},
+            **{"y": rounded(values[finite]), "line": {"color": color, "width": 2}, "marker": {"size": 7}},
+            "hovertemplate": f"beta %{{x:.3g}}: {name} %{{y:.4g}}<extra></extra>",
+        }
+        for name, values, color, side in curves
+    ]
+    marks = [(2.0, PALE, "dot", "2: as simulated")]
     if np.isfinite(beta):
-        lines.insert(0, (beta, ACCENT, "solid", f"used: {beta:.3g}"))
-    for place, (value, color, dash, text) in enumerate(lines):
-        line = {"color": color, "width": 1.5, "dash": dash}
-        shapes.append(
-            {"type": "line", "x0": value, "x1": value, "yref": "paper", "y0": 0, "y1": 1, "line": line}
-        )
-        notes.append(
-            {
-                **{"x": float(np.log10(value)), "y": 1 - 0.09 * place, "yref": "paper", "text": text},
-                **{"xanchor": "left", "xshift": 4, "yanchor": "top", "showarrow": False},
-                "font": {"color": INK if color == PALE else color},
-            }
-        )
+        marks.append((beta, ACCENT, "solid", f"used: {beta:.3g}"))
     layout = {
         "xaxis": axis("beta (colder ← → hotter)", type="log", **log_ticks(scan.betas[finite])),
-        "yaxis": axis("entropy H"),
-        "shapes": shapes,
-        "annotations": notes,
+        "yaxis": axis(curves[0][0], color=curves[0][2] if len(curves) > 1 else INK),
+        "shapes": [
+            {
+                **{"type": "line", "x0": place, "x1": place, "yref": "paper", "y0": 0, "y1": 1},
+                "line": {"color": color, "width": 1.5, "dash": dash},
+            }
+            for place, color, dash, _ in marks
+        ],
+        "annotations": [
+            {
+                **{"x": float(np.log10(place)), "y": 0.1 * row, "yref": "paper", "text": text},
+                **{"xanchor": "left", "xshift": 4, "yanchor": "bottom", "showarrow": False},
+                "font": {"color": INK if color == PALE else color},
+            }
+            for row, (place, color, _, text) in enumerate(marks)
+        ],
         "showlegend": False,
+        "margin": {"l": 62, "r": 62, "t": 30, "b": 52},
     }
-    return {"data": [curve], "layout": layout}
+    if len(curves) > 1:
+        layout["yaxis2"] = axis(
+            curves[1][0], color=curves[1][2], side="right", overlaying="y", showgrid=False
+        )
+    return {"data": traces, "layout": layout}
 
 
-def network_figure(result: Clustering, places: np.ndarray) -> dict[str, object]:
-    """Draw the states as circles at `places` (K, 2) and their interfaces as lines."""
-    interfaces, colors = result.interfaces, state_colors(result.n_states)
-    shares = result.memberships.values.mean(axis=0)
-    traces, middles = [], []
-    for (a, b), size, moves in zip(
-        interfaces.pairs.tolist(), interfaces.sizes.tolist(), interfaces.transitions.tolist(), strict=True
-    ):
-        line = {
-            "color": "#b8c2cc",
-            "width": 1 + 1.2 * np.log10(1 + size),
-            "dash": "solid" if moves else "dot",
-        }
+def network_figure(result: Clustering) -> dict[str, object]:
+    """Draw the states as circles, and interfaces and transitions as lines between them."""
+    colors = state_colors(result.n_states)
+    shares = [row.share for row in result.states]
+    links = list_links(result.interfaces, transition_counts(result.data, result.cores), result.n_states)
+    places = layout_states(result.n_states, np.array([link.pair for link in links]).reshape(-1, 2))
+    traces, middles, numbers, texts = [], [], [], []
+    for link in links:
+        (a, b), moves = link.pair, link.transitions
         ends = rounded(places[[a, b]].T)
+        style = {"color": "#b8c2cc", "width": 1 + 1.2 * np.log10(1 + link.size)}
+        style["dash"] = "solid" if moves else "dot"
         traces.append(
             {
                 "type": "scatter",
                 "mode": "lines",
                 "x": ends[0],
                 "y": ends[1],
-                "line": line,
+                "line": style,
                 "hoverinfo": "skip",
             }
         )
-        words = f"{moves:,} transition{'s' * (moves != 1)}, {size:,} frames between"
-        middles.append((places[[a, b]].mean(axis=0), f"{moves:,}", f"States {a} and {b}: {words}"))
-    if middles:
-        middle = rounded(np.array([place for place, *_ in middles]).T)
+        middles.append(places[[a, b]].mean(axis=0))
+        numbers.append(f"{moves:,}")
+        texts.append(
+            f"states {a} and {b}: {counted(moves, 'transition')}, {counted(link.size, 'frame')} between"
+        )
+    if links:
+        middle = rounded(np.array(middles).T)
         traces.append(
             {
                 **{"type": "scatter", "mode": "markers+text", "x": middle[0], "y": middle[1]},
-                "text": [number for _, number, _ in middles],
-                "hovertext": [words for *_, words in middles],
-                "hoverinfo": "text",
-                "textfont": {"size": 11, "color": INK},
+                **{"text": numbers, "hovertext": texts, "hoverinfo": "text"},
+                "textfont": {"size": 12, "color": INK},
                 "marker": {"size": 26, "color": "#ffffff", "opacity": 0.9},
             }
         )
@@ -130,7 +137,7 @@ def network_figure(result: Clustering, places: np.ndarray) -> dict[str, object]:
         {
             **{"type": "scatter", "mode": "markers+text", "x": x, "y": y},
             "text": [f"<b>{state}</b>" for state in range(len(shares))],
-            "hovertext": [f"State {state}: {share:.1%} of all frames" for state, share in enumerate(shares)],
+            "hovertext": [f"state {state}: {share:.1%} of all frames" for state, share in enumerate(shares)],
             "hoverinfo": "text",
             "textfont": {"size": 13, "color": [ink_on(color) for color in colors]},
             "marker": {
@@ -151,6 +158,17 @@ def network_figure(result: Clustering, places: np.ndarray) -> dict[str, object]:
         "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
     }
     return {"data": traces, "layout": layout}
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> counted(1, "frame"), counted(1200, "frame")
+    ('1 frame', '1,200 frames')
+    """
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def ink_on(color: str) -> str:

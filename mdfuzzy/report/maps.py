@@ -1,4 +1,4 @@
-"""The frames over phi and psi, or over two other coordinates, at every beta: what the interactive plot shows."""
+"""The frames over phi and psi, or two other coordinates, at every beta: what the interactive plot shows."""
 
 from dataclasses import dataclass
 
@@ -38,7 +38,9 @@ class Solution:
 
 
 def solutions(result: Clustering) -> list[Solution]:
-    """Return the memberships at every beta that was solved for, by beta; at the chosen one those of all frames.
+    """Return the memberships at every beta that was solved for, the coldest first.
+
+    At the beta that was used they are those of all frames.
 
     States that were found anew, among the scanned frames only, get the numbers of those that share
     most of their frames; a scan that found another number of states is left out.

@@ -12,7 +12,6 @@ from mdfuzzy.clustering import Clustering
 from mdfuzzy.frames import Frames
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.plots.colors import state_colors
-from mdfuzzy.plots.networks import layout_states
 from mdfuzzy.report import words
 from mdfuzzy.report.figures import beta_figure, network_figure, prediction_figure, timescales_figure
 from mdfuzzy.report.maps import describe_maps
@@ -48,12 +47,11 @@ def write_report(
 ) -> Path:
     """Write everything that a clustering found as one HTML page, which needs no network.
 
-    The page has tables of the states and the interfaces between them, what was chosen automatically
-    and why, and interactive plots: the frames over phi and psi (of any residue; over two principal components or
-    features where there are none) at every beta that was solved for, the structures of states and
-    transitions in 3D, the peaks with a threshold that can be moved, the network of states, and the memberships
-    over time. The frames are binned for it: the page stays below 10 MB for millions of them, half of which
-    is plotly.js.
+    The page has tables of the states and the interfaces between them, what was chosen automatically and why,
+    and interactive plots: the frames over phi and psi (of any residue; over two principal components or
+    features where there are none) at every beta that was solved for, the structures of states and transitions
+    in 3D, the peaks with a threshold that can be moved, the network of states, and the memberships over time.
+    The frames are binned for it: the page stays below 10 MB for millions of them, half of which is plotly.js.
 
     Parameters
     ----------
@@ -128,9 +126,9 @@ def render(
 
     figures = {}
     if result.beta_scan is not None:
-        figures["beta-plot"] = beta_figure(result.beta_scan, result.memberships.beta)
-    if result.interfaces is not None and len(result.interfaces):
-        figures["network-plot"] = network_figure(result, layout_states(result.n_states, result.interfaces))
+        figures["beta-plot"] = beta_figure(result)
+    if result.interfaces is not None:
+        figures["network-plot"] = network_figure(result)
     if timescales is not None:
         figures["timescales-plot"] = timescales_figure(timescales)
     if test is not None:
@@ -146,11 +144,12 @@ def render(
         "figures": figures,
     }
     empty = {name for name in ("map", "structures", "timeline") if data[name] is None}
+    empty |= {"interfaces"} if result.interfaces is None else set()
     empty |= {name for name in ("network", "timescales", "prediction") if f"{name}-plot" not in figures}
     shown = {name: titles for name, titles in _SECTIONS.items() if name not in empty}
     texts = _texts(result, data, timescales, test)
     links = "".join(f'<li><a href="#{name}">{short}</a></li>' for name, (_, short) in shown.items())
-    return Template(_read("frame.html")).substitute(
+    parts = dict(
         title=words.escape(title or "Metastable states and transitions"),
         lead=words.lead(result),
         version=__version__,
@@ -159,7 +158,7 @@ def render(
         headline=words.headline(result),
         warnings=words.warning_list(result),
         sections="\n".join(
-            f'<section id="{name}">\n<h2>{long}</h2>\n{Template(_read(f"{name}.html")).substitute(texts)}</section>'
+            f'<section id="{name}">\n<h2>{long}</h2>\n{_fill(f"{name}.html", texts)}</section>'
             for name, (long, _) in shown.items()
         ),
         data=to_json(data),
@@ -167,6 +166,7 @@ def render(
         plotly_version=get_plotlyjs_version(),
         script="\n".join(map(_read, _SCRIPTS)),
     )
+    return _fill("frame.html", parts)
 
 
 def _texts(
@@ -201,6 +201,11 @@ def _scale(colors: list[str]) -> list[list[object]]:
     return [
         [float(place), color] for place, color in zip(np.linspace(0, 1, len(colors)), colors, strict=True)
     ]
+
+
+def _fill(name: str, texts: dict[str, str]) -> str:
+    """Return a template with texts in the place of its names."""
+    return Template(_read(name)).substitute(texts)
 
 
 def _read(name: str) -> str:

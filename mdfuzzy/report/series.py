@@ -42,7 +42,7 @@ def _kept_ancestor(parents: np.ndarray, number: int, kept: dict[int, int]) -> in
 
 
 def describe_timeline(result: Clustering) -> dict[str, object] | None:
-    """Return the mean memberships in short stretches of each trajectory, ready for JSON; None without data."""
+    """Return the mean memberships in short stretches of trajectories, for JSON; None without data."""
     data = result.data
     if data is None:
         return None
@@ -55,7 +55,7 @@ def describe_timeline(result: Clustering) -> dict[str, object] | None:
         sizes = np.diff(np.append(starts, len(values)))
         means = np.add.reduceat(values, starts, axis=0) / sizes[:, None]
         # Totals in front, so that the rounded shares of a stretch add up to what they should.
-        totals = np.cumsum(np.column_stack([means]), axis=1)
+        totals = np.cumsum(means, axis=1)
         trajectories.append(
             {"times": rounded(moments[starts]), "totals": pack(quantize(np.clip(totals, 0, 1)))}
         )

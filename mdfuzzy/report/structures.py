@@ -1,6 +1,7 @@
 """Structures to look at: the peak of each state and the most balanced frame of each interface."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -102,7 +103,7 @@ def find_molecule(frames: Frames) -> Molecule:
     if trace:
         bonds = [
             (at, at + 1)
-            for at, (a, b) in enumerate(zip(shown, shown[1:], strict=False))
+            for at, (a, b) in enumerate(pairwise(shown))
             if a.residue.chain.index == b.residue.chain.index
         ]
     else:

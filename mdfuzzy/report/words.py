@@ -14,7 +14,7 @@ from mdfuzzy.report.structures import place_of, torsion_text
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, words: Sequence[int] = ()) -> str:
-    """Return a table; `heads` are texts, the cells of `rows` HTML; `words` are columns that are not numbers."""
+    """Return a table: `heads` are texts, the cells of `rows` HTML, and the columns `words` no numbers."""
     kinds = ["" if column in words else ' class="number"' for column in range(len(heads))]
     head = "".join(
         f"<th scope=col{kind}>{escape(text)}</th>" for kind, text in zip(kinds, heads, strict=True)
@@ -29,6 +29,11 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, words: Sequenc
 def chip(state: int, colors: Sequence[str]) -> str:
     """Return the number of a state with its colour."""
     return f'<span class="chip"><i style="background:{colors[state]}"></i>{state}</span>'
+
+
+def bar(length: float, color: str) -> str:
+    """Return a bar whose coloured part is a share of it."""
+    return f'<span class="bar"><i style="width:{100 * length:.1f}%;background:{color}"></i></span>'
 
 
 def whole(text: str) -> str:
@@ -87,7 +92,8 @@ def headline(result: Clustering) -> str:
     beta = "∞" if np.isinf(memberships.beta) else f"{memberships.beta:.3g}"
     cards.append(("beta", beta, note))
     return "".join(
-        f'<div class="card"><b>{escape(number)}</b><span>{escape(word)}</span><small>{escape(note)}</small></div>'
+        f'<div class="card"><b>{escape(number)}</b><span>{escape(word)}</span>'
+        f"<small>{escape(note)}</small></div>"
         for word, number, note in cards
     )
 
@@ -133,8 +139,12 @@ def states_table(result: Clustering) -> str:
     heads += ["visits", "mean dwell", "metastable"] * (visits is not None)
     rows = []
     for row in result.states:
-        bar = f'<span class="bar"><i style="width:{100 * row.share:.1f}%;background:{colors[row.state]}"></i></span>'
-        cells = [chip(row.state, colors), bar + share(row.share), f"{row.frames:,}", f"{row.core:,}"]
+        cells = [
+            chip(row.state, colors),
+            bar(row.share, colors[row.state]) + share(row.share),
+            f"{row.frames:,}",
+            f"{row.core:,}",
+        ]
         cells.append("∞" if np.isinf(row.prominence) else f"{row.prominence:.3g}")
         cells += [whole(torsion_text(result.data, row.peak))] * torsions
         cells.append(whole(place_of(result.data, row.peak)))
@@ -157,10 +167,10 @@ def _dwell(value: float, unit: str) -> str:
 
 
 def interfaces_table(result: Clustering) -> str:
-    """Return the table of interfaces, or a sentence where there is none."""
+    """Return the table of interfaces, a sentence if no states touch, or nothing if none were looked for."""
     interfaces, colors = result.interfaces, state_colors(result.n_states)
     if interfaces is None:
-        return "<p>Interfaces were not looked for: the clustering did not begin with trajectories.</p>"
+        return ""
     if len(interfaces) == 0:
         return f"<p>No two states touch: no frame has a balance of {interfaces.threshold:g} or more.</p>"
     heads = ["states", "transitions", "frames between", "share", "mean balance", "most balanced frame"]
@@ -171,7 +181,7 @@ def interfaces_table(result: Clustering) -> str:
         frame = int(interfaces.frames[at][0])
         moves = int(interfaces.transitions[at])
         row = [
-            f"{chip(a, colors)} – {chip(b, colors)}",
+            f'<span class="whole">{chip(a, colors)} – {chip(b, colors)}</span>',
             f"{moves:,}" if moves else "<em>none seen</em>",
             f"{interfaces.sizes[at]:,}",
             share(interfaces.populations[at]),
