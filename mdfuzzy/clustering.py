@@ -10,6 +10,8 @@ from mdfuzzy.cores import Cores
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.graph import Graph
+from mdfuzzy.interfaces import Interfaces
+from mdfuzzy.kinetics import Visits
 from mdfuzzy.memberships import Memberships
 from mdfuzzy.neighbors import Neighbors
 from mdfuzzy.persistence import Persistence
@@ -52,6 +54,10 @@ class Clustering:
         The memberships over a range of beta, if beta was to be chosen.
     memberships : Memberships
         How strongly every frame belongs to every state.
+    interfaces : Interfaces or None
+        Which states touch, and the transition frames; None without `data`.
+    visits : Visits or None
+        How often each state was visited and for how long; None without `data`.
     k_scan : KScan or None
         The states for other k, if asked for.
     resampling : Resampling or None
@@ -86,6 +92,8 @@ class Clustering:
     cores: Cores
     beta_scan: BetaScan | None
     memberships: Memberships
+    interfaces: Interfaces | None = None
+    visits: Visits | None = None
     k_scan: KScan | None = None
     resampling: Resampling | None = None
     chosen: dict[str, str] = field(default_factory=dict)

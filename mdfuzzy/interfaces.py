@@ -1,6 +1,6 @@
 """Interfaces: which pairs of states touch, and which frames are the transitions between them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -33,6 +33,9 @@ class Interfaces:
         The transition frames of each, the most balanced first.
     threshold : float
         The smallest balance of a transition frame.
+    others : (q, 3) int64
+        Pairs that are no interface although the trajectories went from one to the other: two states and how
+        often, the most often first.
 
     Examples
     --------
@@ -50,10 +53,11 @@ class Interfaces:
     transitions: np.ndarray
     frames: tuple[np.ndarray, ...]
     threshold: float
+    others: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), np.int64))
 
     def __post_init__(self) -> None:
         types = {"populations": np.float64, "balance": np.float64}
-        for name in ("pairs", "sizes", "populations", "balance", "transitions"):
+        for name in ("pairs", "sizes", "populations", "balance", "transitions", "others"):
             array = np.asarray(getattr(self, name), types.get(name, np.int64))
             object.__setattr__(self, name, read_only(array))
         object.__setattr__(self, "pairs", self.pairs.reshape(-1, 2))
@@ -68,12 +72,15 @@ class Interfaces:
         return f"Interfaces({len(self)} of {self.sizes.sum():,} transition frames: {pairs or 'none'})"
 
     def table(self) -> str:
-        """Return the interfaces as a text, one per line."""
+        """Return the interfaces as a text, one per line, and the transitions that were made elsewhere."""
         lines = [f"{'states':>7}  {'frames':>8}  {'share':>7}  {'balance':>7}  transitions"]
         for (a, b), size, share, balance, moves in zip(
             self.pairs, self.sizes, self.populations, self.balance, self.transitions, strict=True
         ):
-            lines.append(f"{f'{a}-{b}':>7}  {size:>8,}  {share:>7.2%}  {balance:>7.2f}  {moves:>11,}")
+            lines.append(f"{f'{a}-{b}':>7}  {size:>8,}  {share:>7.3%}  {balance:>7.2f}  {moves:>11,}")
+        if len(self.others):
+            listed = ", ".join(f"{a}-{b} ({moves:,})" for a, b, moves in self.others)
+            lines.append(f"transitions between states without an interface: {listed}")
         return "\n".join(lines)
 
 
@@ -83,12 +90,14 @@ def find_interfaces(
     cores: Cores,
     *,
     threshold: float = 0.5,
-    min_frames: int = 10,
+    min_frames: int = 3,
 ) -> Interfaces:
-    """Find the pairs of states that touch and the transition frames between them.
+    """Find the pairs of states that touch, and the transition frames between them.
 
     The balance of a frame is its second-highest membership divided by its highest: 1 half-way between two
-    states, 0 in the core of one.
+    states, 0 in the core of one. A transition frame of two states is one whose highest memberships are
+    theirs, with a balance of at least `threshold`. Two states touch if they have at least `min_frames` of
+    them. The dynamics has no say in it; the transitions that were really made stand beside it.
 
     Parameters
     ----------
@@ -97,11 +106,12 @@ def find_interfaces(
     memberships : Memberships
         Of its frames.
     cores : Cores
-        Of its frames.
+        Of its frames: what transitions are counted between.
     threshold : float
-        The smallest balance of a transition frame, in (0, 1].
+        In (0, 1]. By default 1/2: the odds between the two states are 2 to 1 or closer, so that from such a
+        frame neither end can be called the likely one.
     min_frames : int
-        Fewer transition frames are no interface.
+        One or two frames may be odd by chance; see the theory page on interfaces for what was measured.
 
     Returns
     -------
@@ -116,36 +126,38 @@ def find_interfaces(
     >>> cores = mf.Cores([0, 0, 1, 2, 2], [0, -1, 1, -1, 2], [0, 2, 4], [np.inf, 1.0, 1.0])
     >>> print(mf.find_interfaces(data, memberships, cores, min_frames=1).table())
      states    frames    share  balance  transitions
-        1-2         1   20.00%     0.82            1
-        0-1         1   20.00%     0.67            1
+        0-1         1  20.000%     0.67            1
+        1-2         1  20.000%     0.82            1
     """
     check_memberships(data, memberships)
     counts = transition_counts(data, cores)
+    states = memberships.values.shape[1]
+    if len(cores) != states:
+        raise ValueError(f"`cores` must have the states of `memberships`, {states}; got {len(cores)}.")
     threshold = check_real("threshold", threshold, above=0, at_most=1)
     min_frames = check_int("min_frames", min_frames, 1)
-    states = memberships.values.shape[1]
-    found = []
-    if states > 1:
-        first, second, balance = two_highest(memberships.values)
-        a, b = np.minimum(first, second), np.maximum(first, second)
-        between = np.flatnonzero(balance >= threshold)
-        between = between[np.argsort(-balance[between], kind="stable")]
-        code = (a * states + b)[between]
-        for pair in np.unique(code):
-            frames = between[code == pair]
-            if len(frames) >= min_frames:
-                found.append((*divmod(int(pair), states), frames, float(balance[frames].mean())))
-    found.sort(key=lambda each: (-len(each[2]), -each[3]))
-    pairs = np.array([each[:2] for each in found], np.int64).reshape(-1, 2)
-    sizes = np.array([len(each[2]) for each in found], np.int64)
+    first, second, balance = two_highest(memberships.values)
+    between = np.flatnonzero(balance >= threshold)
+    between = between[np.argsort(-balance[between], kind="stable")]
+    pair_of = np.sort(np.column_stack([first, second])[between], axis=1)
+    pairs, which, sizes = np.unique(pair_of, axis=0, return_inverse=True, return_counts=True)
+    # The larger interface first; frames keep their order by balance.
+    order = [each for each in np.argsort(-sizes, kind="stable") if sizes[each] >= min_frames]
+    frames = tuple(between[which.ravel() == each] for each in order)
+    pairs, sizes = pairs[order].reshape(-1, 2), sizes[order]
+    moves = np.triu(counts + counts.T)
+    transitions = moves[tuple(pairs.T)]
+    moves[tuple(pairs.T)] = 0
+    others = np.column_stack([*np.nonzero(moves), moves[moves > 0]])
     return Interfaces(
         pairs,
         sizes,
         sizes / len(data),
-        np.array([each[3] for each in found]),
-        (counts + counts.T)[pairs[:, 0], pairs[:, 1]],
-        tuple(each[2] for each in found),
+        np.array([balance[each].mean() for each in frames]),
+        transitions,
+        frames,
         threshold,
+        others[np.argsort(-others[:, 2], kind="stable")],
     )
 
 
@@ -158,6 +170,8 @@ def two_highest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     >>> first, second, balance
     (array([0]), array([2]), array([0.8]))
     """
+    if values.shape[1] == 1:
+        values = np.column_stack([values, np.zeros(len(values))])  # one state has no other beside it
     order = np.argsort(-values, axis=1, kind="stable")[:, :2]
     highest, next_highest = np.take_along_axis(values, order, axis=1).T
     balance = np.divide(next_highest, highest, out=np.zeros(len(values)), where=highest > 0)

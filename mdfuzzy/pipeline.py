@@ -14,7 +14,8 @@ from mdfuzzy.clustering import Clustering
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.graph import Graph
-from mdfuzzy.kinetics import kinetic_criterion
+from mdfuzzy.interfaces import Interfaces, find_interfaces
+from mdfuzzy.kinetics import Visits, kinetic_criterion, timestep, visits
 from mdfuzzy.memberships import Memberships, solve_memberships
 from mdfuzzy.neighbors import Neighbors, euclidean_neighbors
 from mdfuzzy.rmsd import rmsd_neighbors
@@ -147,6 +148,7 @@ def cluster_neighbors(
         needs=needs,
         used=used | {"beta": beta},
     )
+    times = {} if data is None else _follow_trajectories(data, states, memberships, steps)
     stability = _examine_stability(neighbors, states, settings, data, steps)
     return Clustering(
         data=data,
@@ -156,6 +158,7 @@ def cluster_neighbors(
         memberships=memberships,
         chosen=steps.chosen,
         warnings=tuple(steps.warnings),
+        **times,
         **stability,
         **vars(states),
     )
@@ -264,6 +267,27 @@ def _pick(data: Frames | Features, frames: np.ndarray) -> Frames | Features:
     if isinstance(data, Frames):
         return Frames(data.xyz[frames], [len(frames)])
     return Features(data.values[frames], periodic=data.periodic, period=data.period)
+
+
+def _follow_trajectories(
+    data: Frames | Features, states: States, memberships: Memberships, steps: Steps
+) -> dict[str, Interfaces | Visits]:
+    """Find what the order of the frames says about the states."""
+    return {
+        "interfaces": steps.run(
+            "interfaces",
+            Interfaces,
+            lambda parts: find_interfaces(data, memberships, states.cores),
+            needs=["data", "cores", "memberships"],
+        ),
+        "visits": steps.run(
+            "visits",
+            Visits,
+            lambda parts: visits(data, states.cores),
+            needs=["data", "cores"],
+            used={"timestep": timestep(data)},
+        ),
+    }
 
 
 def _examine_stability(

@@ -110,8 +110,8 @@ class RunDir(_Folder):
     >>> points[:150] += 6
     >>> first = mf.cluster(points, mf.Settings(beta=1), store=mf.RunDir(folder.name))
     >>> again = mf.cluster(points, mf.Settings(beta=2), store=mf.RunDir(folder.name))  # only the last step
-    >>> mf.RunDir(folder.name).steps
-    ('cores', 'dimension', 'log_density', 'memberships', 'neighbors', 'persistence', 'prominence', 'window')
+    >>> "memberships" in mf.RunDir(folder.name).steps
+    True
     >>> folder.cleanup()
     """
 

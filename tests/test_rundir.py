@@ -49,7 +49,18 @@ def done(monkeypatch) -> list[str]:
 
 def same(first: mf.Clustering, second: mf.Clustering) -> None:
     """Assert that two clusterings have the same numbers, types and words."""
-    for name in ("neighbors", "peaks", "gap", "cores", "memberships", "beta_scan", "k_scan", "resampling"):
+    for name in (
+        "neighbors",
+        "peaks",
+        "gap",
+        "cores",
+        "memberships",
+        "beta_scan",
+        "k_scan",
+        "resampling",
+        "interfaces",
+        "visits",
+    ):
         a, b = getattr(first, name), getattr(second, name)
         assert type(a) is type(b)
         if a is not None:

@@ -13,14 +13,11 @@ from mdfuzzy.kinetics.dtrajs import (
 from mdfuzzy.kinetics.markov import MarkovModel, markov_model
 from mdfuzzy.kinetics.outcomes import Outcomes, find_outcomes
 from mdfuzzy.kinetics.passages import Visits, visits
+from mdfuzzy.kinetics.propagation import ChapmanKolmogorov, chapman_kolmogorov
 from mdfuzzy.kinetics.reliability import Reliability, reliability
-from mdfuzzy.kinetics.soft import SoftModel, Vamp2Score, soft_model, vamp2_score
-from mdfuzzy.kinetics.timescales import (
-    ChapmanKolmogorov,
-    ImpliedTimescales,
-    chapman_kolmogorov,
-    implied_timescales,
-)
+from mdfuzzy.kinetics.soft import SoftModel, soft_model
+from mdfuzzy.kinetics.timescales import ImpliedTimescales, implied_timescales
+from mdfuzzy.kinetics.vamp import Vamp2Score, vamp2_score
 
 __all__ = [
     "Calibration",

@@ -121,13 +121,7 @@ def markov_model(
     lag = check_lag(lag, dtrajs)
     unit, scale = time_unit(timestep)
     counts = sum(pair_counts(dtrajs, lag))
-    model = estimate(counts, lag)
-    if model is None:
-        raise ValueError(
-            f"`dtrajs` must connect at least two states in both directions at lag {lag}; got none that are "
-            f"({np.count_nonzero(counts.sum(axis=0) + counts.sum(axis=1))} states were seen). More "
-            "trajectories, a shorter lag or fewer states may help."
-        )
+    model = connected_model(counts, lag)
     states = model.count_model.state_symbols
     left_out = np.setdiff1d(np.flatnonzero(np.bincount(np.concatenate(dtrajs))), states)
     if len(left_out):
@@ -181,6 +175,19 @@ def estimate(counts: np.ndarray, lag: int) -> "MarkovStateModel | None":
     if connected.n_states < 2:
         return None
     return MaximumLikelihoodMSM(reversible=True).fit_fetch(connected)
+
+
+def connected_model(counts: np.ndarray, lag: int) -> "MarkovStateModel":
+    """Return the model of `estimate`, or raise if there is none."""
+    model = estimate(counts, lag)
+    if model is None:
+        seen = np.count_nonzero(counts.sum(axis=0) + counts.sum(axis=1))
+        raise ValueError(
+            f"`dtrajs` must connect at least two states, in both directions, at lag {lag}; got {seen} "
+            f"state{'s' if seen > 1 else ''} of which no two are connected. Longer or more trajectories are "
+            "needed, a shorter lag, or larger cores."
+        )
+    return model
 
 
 def relaxation_times(eigenvalues: np.ndarray, lag: float) -> np.ndarray:

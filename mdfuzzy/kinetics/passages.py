@@ -16,23 +16,23 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Visits:
-    """How often each state was visited and how long it was dwelt in.
+    """How often each state was visited, and how long it was dwelt in.
 
     Attributes
     ----------
     visits : (K,) int64
-        Independent entries: stays between the core of the state and the core of another, beginnings of
-        trajectories included.
+        Independent entries: how often the core was reached from another core, or first of all cores of a
+        trajectory. Stays that miss the core are not counted.
     exits : (K,) int64
-        How many of the visits were seen to end.
+        How often another core was reached next.
     mean_dwell : (K,) float64
-        Time in the state per exit, in `unit`; infinite if it was never left, NaN if never visited.
+        Mean time of an unbroken stay in the basin of the state, in `unit`; infinite if it was never left.
     shuffled_dwell : (K,) float64
-        What it would be if the frames came in random order, in `unit`.
+        What that would be if the frames came in random order, in `unit`.
     unit : {"ps", "frames"}
         Of the times: ps if the frames are evenly spaced in a known time.
     metastable : (K,) bool
-        Whether the dwell time is clearly longer than that of frames in random order, judged by enough visits.
+        Whether the dwell time is clearly longer than that of frames in random order, judged by enough exits.
     reasons : tuple of str
         Why not, for each state; empty where it is.
 
@@ -42,9 +42,9 @@ class Visits:
     >>> labels = np.tile(np.repeat([0, 1], 25), 20)
     >>> cores = mf.Cores(labels, labels, [0, 25], [np.inf, 1.0])
     >>> print(mf.kinetics.visits(mf.Features(np.zeros((1000, 1))), cores))
-    state  visits  mean dwell  metastable
-        0      20   25 frames  yes
-        1      20 26.3 frames  yes
+    state  visits   mean dwell  metastable
+        0      20    25 frames  yes
+        1      20  26.3 frames  yes
     """
 
     visits: np.ndarray
@@ -65,28 +65,27 @@ class Visits:
         return len(self.visits)
 
     def __repr__(self) -> str:
-        return f"Visits({len(self)} states, {self.metastable.sum()} metastable)"
+        return f"Visits({len(self)} states, {self.metastable.sum()} shown to be metastable)"
 
     def __str__(self) -> str:
-        lines = [f"{'state':>5}  {'visits':>6}  {'mean dwell':>10}  metastable"]
+        lines = [f"{'state':>5}  {'visits':>6}  {'mean dwell':>11}  metastable"]
         for state, count in enumerate(self.visits):
             dwell = f"{self.mean_dwell[state]:.3g} {self.unit}"
             verdict = "yes" if self.metastable[state] else f"not shown: {self.reasons[state]}"
-            lines.append(f"{state:>5}  {count:>6}  {dwell:>10}  {verdict}")
+            lines.append(f"{state:>5}  {count:>6}  {dwell:>11}  {verdict}")
         return "\n".join(lines)
 
 
-def visits(data: Frames | Features, cores: Cores, *, min_visits: int = 10, min_ratio: float = 3.0) -> Visits:
-    r"""Count the independent visits to every state and measure how long they last.
+def visits(data: Frames | Features, cores: Cores, *, min_exits: int = 10, min_ratio: float = 5.0) -> Visits:
+    r"""Count the independent visits to every state and measure how long it is dwelt in.
 
-    A visit begins with the first frame in the core of a state and ends with the first frame in the core of
-    another: excursions that return to the same core do not end it. With :math:`T` the time in all visits to
-    a state and :math:`m` the exits seen, the mean dwell time is :math:`T / m`, which is right for
-    exponential dwell times although the ends of trajectories cut some visits short.
+    Visits are counted from core to core, so that to and fro across the border of two states makes no new
+    ones. The dwell time is measured in the whole basin: :math:`T / m` for the time :math:`T` in it and
+    :math:`m` ends of unbroken stays, which is right for exponential dwell times although the
+    ends of trajectories cut some stays short. To and fro across the border makes it shorter, not longer.
 
-    In a random order of the same frames it would be :math:`n / (n_c - c)` frames, with :math:`c` of all
-    :math:`n_c` core frames in the core of the state. A state is called metastable if its dwell time is at
-    least `min_ratio` times as long, also at its lower bound of 95 % confidence.
+    If the frames came in random order, with a share :math:`p` of them in the basin, it would be
+    :math:`1 / (1 - p)` frames. A state is called metastable if its dwell time is clearly longer than that.
 
     Parameters
     ----------
@@ -94,10 +93,12 @@ def visits(data: Frames | Features, cores: Cores, *, min_visits: int = 10, min_r
         What was clustered.
     cores : Cores
         Of its frames.
-    min_visits : int
-        Fewer exits are too few to say: with 10 the mean dwell time has a standard error of about 30 %.
+    min_exits : int
+        Fewer exits are too few to say: with 10 the dwell time has a standard error of about 30 %.
     min_ratio : float
-        How much longer than in random order a state must be dwelt in.
+        How many times longer than in random order a metastable state is dwelt in, also at the lower end of
+        the confidence interval (95 %, one-sided, by the number of exits). With a mean of 5 frames about one
+        stay in five, :math:`1 - e^{-1/5}`, is shorter than the time between frames, and may not be seen.
 
     Returns
     -------
@@ -112,41 +113,43 @@ def visits(data: Frames | Features, cores: Cores, *, min_visits: int = 10, min_r
     >>> found.visits, found.mean_dwell, found.unit
     (array([2, 1]), array([900., 100.]), 'frames')
     >>> found.reasons[1]
-    'left 1 time only, too few to say'
+    'its core was left for another 1 time only, too few to say'
     """
     from scipy.stats import gamma
 
-    min_visits = check_int("min_visits", min_visits, 1)
+    min_exits = check_int("min_exits", min_exits, 1)
     min_ratio = check_real("min_ratio", min_ratio, at_least=1)
-    milestoned = milestone(core_dtrajs(data, cores)).dtrajs
     states = len(cores)
-    entered, left, spent = (np.zeros(states, np.int64) for _ in range(3))
-    for dtraj in milestoned:
-        spent += np.bincount(dtraj, minlength=states)
-        moved = np.flatnonzero(np.diff(dtraj))
-        left += np.bincount(dtraj[moved], minlength=states)
-        entered += np.bincount(dtraj[np.append(0, moved + 1)], minlength=states)
-    others = cores.sizes.sum() - cores.sizes
+    entered, left = _passages(milestone(core_dtrajs(data, cores)).dtrajs, states)
+    spent = np.bincount(cores.basins[cores.basins >= 0], minlength=states)
+    _, ends = _passages(data.split(cores.basins), states)
     with np.errstate(divide="ignore", invalid="ignore"):
-        dwell, shuffled = spent / left, len(data) / others
-        bound = spent / gamma.ppf(_CONFIDENCE, left)
-    metastable = (left >= min_visits) & (bound >= min_ratio * shuffled)
+        dwell, shuffled = spent / ends, len(data) / (len(data) - spent)
+        ratio = np.where(np.isinf(shuffled), 0.0, dwell / shuffled)
+        bound = ratio * left / gamma.ppf(_CONFIDENCE, left)
+    metastable = (left >= min_exits) & (bound >= min_ratio)
+    reasons = tuple(
+        "" if fine else _reason(exits, times, min_exits)
+        for fine, exits, times in zip(metastable, left, ratio, strict=True)
+    )
     step = timestep(data)
     unit, scale = ("frames", 1.0) if step is None else ("ps", step)
-    reasons = tuple(
-        ""
-        if metastable[state]
-        else _reason(entered[state], left[state], min_visits, dwell[state] / shuffled[state])
-        for state in range(states)
-    )
     return Visits(entered, left, scale * dwell, scale * shuffled, unit, metastable, reasons)
 
 
-def _reason(visits: int, exits: int, min_visits: int, ratio: float) -> str:
-    if visits == 0:
-        return "its core was never touched"
+def _passages(dtrajs: list[np.ndarray], states: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return how often each state was entered (beginnings of trajectories included), and how often left."""
+    entered, left = np.zeros(states + 1, np.int64), np.zeros(states + 1, np.int64)
+    for dtraj in dtrajs:
+        moved = np.flatnonzero(np.diff(dtraj))
+        np.add.at(entered, dtraj[np.append(0, moved + 1)], 1)
+        np.add.at(left, dtraj[moved], 1)
+    return entered[:states], left[:states]  # the last entry is for frames without a state, -1
+
+
+def _reason(exits: int, ratio: float, min_exits: int) -> str:
     if exits == 0:
-        return "never left"
-    if exits < min_visits:
-        return f"left {exits} time{'s' if exits > 1 else ''} only, too few to say"
-    return f"dwell time only {ratio:.2g} times that of frames in random order"
+        return "its core was never left for another"
+    if exits < min_exits:
+        return f"its core was left for another {exits} time{'s' if exits > 1 else ''} only, too few to say"
+    return f"its dwell time is only {ratio:.2g} times that of frames in random order"
