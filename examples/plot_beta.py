@@ -2,8 +2,8 @@
 Beta: how hot the walk is
 =========================
 
-Memberships are where a random walk that is drawn to high density arrives first. Beta is its temperature: large is
-hot, 2 is the ensemble's own diffusion, and towards 0 every point falls into its own basin.
+Memberships are where a random walk that is drawn to high density arrives first. Beta is its temperature:
+large is hot, 2 is the ensemble's own diffusion, and towards 0 every point falls into its own basin.
 """
 
 # %%
@@ -21,15 +21,16 @@ result = mf.cluster(points, settings)
 print(result.chosen["beta"])
 
 # %%
-# The entropy of the memberships falls with beta: they grow fuzzy. Without trajectories the beta is taken at which it
-# falls most steeply; with them ``beta="kinetic"`` asks which beta foretells best where the molecule goes next.
+# The entropy of the memberships falls with beta: they grow fuzzy. Without trajectories the beta is taken at
+# which it falls most steeply; with them ``beta="kinetic"`` asks which beta foretells best where the
+# molecule goes next.
 
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 mf.plots.beta_scan(result, ax=ax)
 
 # %%
-# The second-highest membership at three temperatures. Cold, only the border of the two basins is shared; hot, hardly
-# any point belongs to one cluster alone.
+# The second-highest membership at three temperatures. Cold, only the border of the two basins is shared;
+# hot, hardly any point belongs to one cluster alone.
 
 walk = result.graph, result.log_density, result.cores
 fig, axes = plt.subplots(1, 3, figsize=(12, 3.3), sharey=True, layout="compressed")

@@ -2,8 +2,8 @@
 Molecules without phi and psi
 =============================
 
-The Ramachandran plot needs a protein backbone. The same pictures can be drawn over any two features, and over the
-principal components of the superposed coordinates, which every molecule has.
+The Ramachandran plot needs a protein backbone. The same pictures can be drawn over any two features, and
+over the principal components of the superposed coordinates, which every molecule has.
 """
 
 # %%
@@ -18,16 +18,16 @@ frames = mf.datasets.alanine_dipeptide(stride=3)
 result = mf.cluster(frames)
 
 # %%
-# The frames are superposed on their mean structure; the axes are the two directions in which the atoms then move
-# most. A distance in the plane is never more than the RMSD of the two superposed frames.
+# The frames are superposed on their mean structure; the axes are the two directions in which the atoms then
+# move most. A distance in the plane is never more than the RMSD of the two superposed frames.
 
 fig, axes = plt.subplots(1, 3, figsize=(13, 3.4), layout="compressed")
 for ax, kind in zip(axes, ("free_energy", "states", "second"), strict=True):
     mf.plots.plane(frames, result, kind=kind, ax=ax)
 
 # %%
-# Features of one's own, such as distances between atoms, are an array with a row per frame: here those from the first
-# carbon to the last, and from the first oxygen to the last nitrogen.
+# Features of one's own, such as distances between atoms, are an array with a row per frame: here those from
+# the first carbon to the last, and from the first oxygen to the last nitrogen.
 
 names = [atom.name for atom in frames.topology.atoms]
 print(names)

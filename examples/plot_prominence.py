@@ -20,9 +20,9 @@ print(peaks)
 print(peaks.prominence_gap())
 
 # %%
-# In the persistence diagram a peak stands at the log density of its top and at that of the saddle which leads to a
-# higher peak; the highest of all has no such saddle. Its distance from the diagonal is its prominence. Grey: below the
-# threshold that noise does not reach.
+# In the persistence diagram a peak stands at the log density of its top and at that of the saddle which
+# leads to a higher peak; the highest of all has no such saddle. Its distance from the diagonal is its
+# prominence. Grey: below the threshold that noise does not reach.
 
 fig, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 mf.plots.persistence_diagram(peaks, ax=axes[0])

@@ -18,9 +18,10 @@ frames = mf.datasets.alanine_dipeptide()
 print(frames)
 
 # %%
-# How many frames there are in each place, and the same as a free energy in units of kT, smoothed, with a line every
-# kT. It would be that of the molecule if the sample were at equilibrium. It is not: the pieces were chosen so that
-# every state is in them, and phi > 0 is much rarer in long simulations. White was never visited.
+# How many frames there are in each place, and the same as a free energy in units of kT, smoothed, with a
+# line every kT. It would be that of the molecule if the sample were at equilibrium. It is not: the pieces
+# were chosen so that every state is in them, and phi > 0 is much rarer in long simulations. White was never
+# visited.
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="compressed")
 mf.plots.ramachandran(frames, ax=axes[0])

@@ -2,7 +2,8 @@
 States and transitions of alanine dipeptide
 ===========================================
 
-Where the frames are, which state each belongs to, and which lie between two states: the picture of the paper.
+Where the frames are, which state each belongs to, and which lie between two states: the picture of the
+paper.
 """
 
 # %%
@@ -17,17 +18,18 @@ result = mf.cluster(frames)
 print(result.summary())
 
 # %%
-# One call draws all three. The states are numbered by the density at their peaks. On the right the second-highest
-# membership, which is 0 for a frame inside a state and 0.5 for one half-way between two: the interfaces
-# light up.
+# The three pictures side by side. The states are numbered by the density at their peaks. On the right the
+# second-highest membership, which is 0 for a frame inside a state and 0.5 for one half-way between two: the
+# interfaces light up.
 
 fig, axes = plt.subplots(1, 3, figsize=(13, 3.6), layout="compressed")
 for ax, kind in zip(axes, ("density", "states", "second"), strict=True):
     mf.plots.ramachandran(frames, result, kind=kind, ax=ax)
 
 # %%
-# That was `mf.plots.overview(result)`, by hand: every function draws on the axes that it is given. Without any it makes
-# a figure of its own, which pyplot does not know, ``ax.figure.savefig("states.png")``.
+# ``mf.plots.overview(result)`` draws the same in one call. Every other function draws on the axes that it is
+# given; without any it makes a figure of its own, which pyplot does not know and which is written by
+# ``ax.figure.savefig("states.png")``.
 #
 # The membership of a single state, and the free energy with the same numbers:
 
@@ -36,8 +38,8 @@ mf.plots.ramachandran(frames, result, kind="membership", state=3, ax=axes[0])
 mf.plots.ramachandran(frames, result, kind="free_energy", ax=axes[1])
 
 # %%
-# The states as a network. The number on a line says how often the trajectories went from one core to the other; a
-# dotted line has passages, but too few frames on the way for an interface.
+# The states as a network. The number on a line says how often the trajectories went from one core to the
+# other; a dotted line has passages, but too few frames on the way for an interface.
 
 fig, ax = plt.subplots(figsize=(6, 4), layout="compressed")
 counts = mf.kinetics.transition_counts(frames, result.cores)
