@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mdfuzzy.frames import Frames
 
+__all__ = ["alanine_dipeptide", "folder", "provenance"]
+
 _FOLDER = Path(__file__).parent / "data" / "ala2"
 
 

@@ -177,3 +177,22 @@ def test_bad_new_points():
     few = csr_matrix(([1.0], ([0], [3])), shape=(1, 100))
     with pytest.raises(ValueError, match=r"`neighbours in X` must be an int of at least 8; got 1. Give the"):
         model.predict(few)
+
+
+def test_rows_have_no_order_in_time():
+    with pytest.raises(
+        ValueError, match=r"`beta` must be a number or 'entropy'; got 'kinetic'. That needs traj"
+    ):
+        mf.FuzzyModeSeeking(beta="kinetic").fit(blobs(100))
+
+
+def test_parameters_are_explained_by_the_help_texts_of_the_settings():
+    from dataclasses import fields
+
+    text = " ".join(mf.FuzzyModeSeeking.__doc__.split())
+    shared = set(mf.FuzzyModeSeeking().get_params()) & {field.name for field in fields(mf.Settings)}
+    for field in fields(mf.Settings):
+        if field.name in shared - {"beta"}:  # not all that chooses beta is of use without trajectories
+            assert f"{field.name} : " in text
+            assert field.metadata["help"].replace("frame", "point") in text
+            assert mf.FuzzyModeSeeking().get_params()[field.name] == field.default
