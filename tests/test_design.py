@@ -63,7 +63,7 @@ LAYERS: dict[str, set[str]] = {
     "report": {*COMMON, *STEPS, *RUNNING, "plots"},
 }
 LAYERS["memberships"] |= {"_solve"}
-LAYERS["cli"] = {name for name in LAYERS if not name.startswith("_")} | {"__init__"}
+LAYERS["cli"] = {name for name in LAYERS if not name.startswith("_")} | {"__init__", "_kernels"}
 
 #: Where a library may appear; one that is not named here may appear nowhere.
 LIBRARIES: dict[str, set[str]] = {

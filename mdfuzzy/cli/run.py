@@ -62,10 +62,13 @@ def find_states(
     session: Session, frames: "Frames", settings: "Settings", folder: Path, *, bare: bool = False
 ) -> "Clustering":
     """Cluster the frames, print what was found, and write what belongs to it."""
+    from mdfuzzy._kernels.compiling import compiled_ahead
+
     run = mf.RunDir(folder)
     with run.lock():
         session.resume = f"; what is finished is kept in {folder}, and the same command goes on from there"
-        result = mf.cluster(frames, settings, store=run)
+        with compiled_ahead():
+            result = mf.cluster(frames, settings, store=run)
         click.echo()
         show(result)
         if not bare:
