@@ -78,7 +78,6 @@ LIBRARIES: dict[str, set[str]] = {
     "deeptime": {"kinetics"},
     "click": {"cli"},
     "pyarrow": {"exports"},
-    "pandas": {"exports"},
     "tables": {"_files"},
     "pynndescent": {"neighbors"},
 }

@@ -152,4 +152,4 @@ def _reason(exits: int, ratio: float, min_exits: int) -> str:
         return "its core was never left for another"
     if exits < min_exits:
         return f"its core was left for another {exits} time{'s' if exits > 1 else ''} only, too few to say"
-    return f"its dwell time is {ratio:.2g} times that of frames in random order"
+    return f"its dwell time is only {ratio:.2g} times that of frames in random order"

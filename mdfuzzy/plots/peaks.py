@@ -171,7 +171,8 @@ def prominences(
 
 def _choose(peaks: Persistence | Clustering, prominence: float | None) -> _Choice:
     """Find the threshold and the states: those of a clustering, unless another threshold is asked for."""
-    found = peaks.peaks if isinstance(peaks, Clustering) else check_type("peaks", peaks, Persistence)
+    check_type("peaks", peaks, Persistence, Clustering)
+    found = peaks.peaks if isinstance(peaks, Clustering) else peaks
     if isinstance(peaks, Clustering) and prominence is None:
         number = {int(point): at for at, point in enumerate(found.peaks)}
         states = np.array([number[int(point)] for point in peaks.cores.peaks], dtype=np.int64)
