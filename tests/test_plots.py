@@ -347,7 +347,7 @@ def frames_of(residues: tuple[str, ...]) -> mf.Frames:
 def test_overview_chooses_torsions_or_principal_components(result):
     one, two = (dataclasses.replace(result, data=frames_of(each)) for each in (("ALA2",), ("ALA2", "GLY3")))
     assert mf.plots.overview(one).axes[0].get_xlabel() == "φ (degrees)"
-    assert mf.plots.overview(two).axes[0].get_xlabel().startswith("principal component 1 (nm, ")
+    assert mf.plots.overview(two).axes[0].get_xlabel().startswith("PC 1 (nm), ")
     assert mf.plots.overview(two, residue="GLY3").axes[0].get_xlabel() == "φ of GLY3 (degrees)"
     own = mf.plots.Projection(result.data.values, ("a", "b"))
     assert mf.plots.overview(two, projection=own).axes[0].get_xlabel() == "a"

@@ -193,7 +193,7 @@ def draw(
         label = "second-highest membership"
         _paint_mean(ax, grid, second_highest(memberships.values), 0.5, SECOND_MAP, label, guide)
     if cores is not None:
-        _mark_peaks(ax, projection.values[cores.peaks])
+        _mark_peaks(ax, projection.values[cores.peaks], grid)
     _frame(ax, projection, grid)
     return ax
 
@@ -303,21 +303,45 @@ def _show(ax: "Axes", grid: Bins, picture: np.ndarray, **how: object) -> object:
     )
 
 
-def _mark_peaks(ax: "Axes", places: np.ndarray) -> None:
+def _mark_peaks(ax: "Axes", places: np.ndarray, grid: Bins) -> None:
+    left, right, bottom, top = grid.extent
+    origin, size = np.array([left, bottom]), np.array([right - left, top - bottom])
     circle = {"boxstyle": "circle,pad=0.22", "facecolor": "white", "edgecolor": "black", "linewidth": 0.8}
-    for state, (x, y) in enumerate(places):
+    for state, (place, moved) in enumerate(
+        zip(places, origin + size * spread_marks((places - origin) / size), strict=True)
+    ):
         ax.annotate(
-            str(state),
-            (x, y),
-            ha="center",
-            va="center",
-            fontsize=8,
-            fontweight="bold",
-            color="black",
-            bbox=circle,
-            annotation_clip=False,
-            zorder=5,
-        )
+            str(state), place, moved, ha="center", va="center", fontsize=8, fontweight="bold", color="black",
+            bbox=circle, annotation_clip=False, zorder=5,
+        )  # fmt: skip
+
+
+def spread_marks(places: np.ndarray, least: float = 0.065) -> np.ndarray:
+    """Move marks (K, 2), in shares of the picture's size, apart until none hides another.
+
+    Examples
+    --------
+    >>> spread_marks(np.array([[0.5, 0.5], [0.5, 0.5], [0.1, 0.2]]), 0.06).round(2)
+    array([[0.47, 0.5 ],
+           [0.53, 0.5 ],
+           [0.1 , 0.2 ]])
+    """
+    places = places.copy()
+    for _ in range(100):
+        still = True
+        for j in range(1, len(places)):
+            for i in range(j):
+                apart = places[j] - places[i]
+                distance = np.linalg.norm(apart)
+                if distance < 0.999 * least:
+                    direction = apart / distance if distance > 1e-9 else np.array([1.0, 0.0])
+                    push = (least - distance) / 2 * direction
+                    places[i] -= push
+                    places[j] += push
+                    still = False
+        if still:
+            break
+    return places
 
 
 def _frame(ax: "Axes", projection: Projection, grid: Bins) -> None:
