@@ -21,7 +21,7 @@ result = mf.cluster(frames)
 # The frames are superposed on their mean structure; the axes are the two directions in which the atoms then
 # move most. A distance in the plane is never more than the RMSD of the two superposed frames.
 
-fig, axes = plt.subplots(1, 3, figsize=(13, 3.4), layout="compressed")
+fig, axes = plt.subplots(1, 3, figsize=(11.4, 3.1), layout="compressed")
 for ax, kind in zip(axes, ("free_energy", "states", "second"), strict=True):
     mf.plots.plane(frames, result, kind=kind, ax=ax)
 

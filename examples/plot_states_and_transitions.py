@@ -22,7 +22,7 @@ print(result.summary())
 # second-highest membership, which is 0 for a frame inside a state and 0.5 for one half-way between two: the
 # interfaces light up.
 
-fig, axes = plt.subplots(1, 3, figsize=(13, 3.6), layout="compressed")
+fig, axes = plt.subplots(1, 3, figsize=(11.4, 3.1), layout="compressed")
 for ax, kind in zip(axes, ("density", "states", "second"), strict=True):
     mf.plots.ramachandran(frames, result, kind=kind, ax=ax)
 

@@ -127,3 +127,23 @@ assert all(k.signatures for k in (graph.union_fill, tomato.ascend, groups.aggreg
 """
     code = compiling._LATER_STEPS + used
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
+
+
+def test_a_word_while_kernels_are_compiled(caplog):
+    def double(x):
+        return x + x
+
+    other = numba.njit(double)
+    double.__module__ = "mdfuzzy._kernels.double"
+    ours = numba.njit(double)
+    with caplog.at_level("INFO", logger="mdfuzzy"):
+        with compiling.announced():
+            double.__module__ = "elsewhere"
+            other(1)
+            assert caplog.messages == []
+            double.__module__ = "mdfuzzy._kernels.double"
+            ours(1)
+            ours(1.0)  # another one to compile
+        ours(1j)  # nobody listens any more
+    assert len(caplog.messages) == 1
+    assert caplog.messages[0].startswith("compiling kernels")

@@ -132,7 +132,12 @@ def test_pyemma_and_deeptime_estimate_the_same_model(found, milestoned, lag: int
 
 def test_the_test_of_chapman_and_kolmogorov_takes_memberships(found, milestoned):
     soft = found["memberships"]
-    np.testing.assert_allclose(soft.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+    data, _, memberships = CHAIN
+    parts = data.split(memberships.values)
+    parts = [parts[i][start:] for i, start in zip(milestoned.trajectories, milestoned.offsets, strict=True)]
+    values, states = np.concatenate(parts), np.concatenate(milestoned.dtrajs)
+    expected = [values[states == state].mean(axis=0) for state in range(4)]
+    np.testing.assert_allclose(soft, expected, rtol=0, atol=1e-12)
     # What it computes, from our own model: the flow between fuzzy sets after 0, 1 and 2 lags.
     ours = mf.kinetics.markov_model(milestoned, lag=7)
     start = soft * ours.stationary[:, None]

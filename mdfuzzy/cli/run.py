@@ -65,14 +65,20 @@ def find_states(
     from mdfuzzy._kernels.compiling import compiled_ahead
 
     run = mf.RunDir(folder)
+<<<<<<< HEAD
     with run.lock():
         session.resume = f"; what is finished is kept in {folder}, and the same command goes on from there"
         with compiled_ahead():
             result = mf.cluster(frames, settings, store=run)
+=======
+    session.resume = f"; what is finished is kept in {folder}, and the same command goes on from there"
+    result = mf.cluster(frames, settings, store=run)
+    click.echo()
+    show(result)
+    if not bare:
+>>>>>>> e74529e82e0763794d8e2728ca36fef598613088
         click.echo()
-        show(result)
-        if not bare:
-            click.echo()
+        with run.lock():
             for line in write_outputs(folder, result):
                 click.echo(line)
     return result
@@ -82,7 +88,7 @@ def show(result: "Clustering") -> None:
     """Print the states, the interfaces between them, and what was chosen and why."""
     click.echo(repr(result))
     click.echo(result.states)
-    if result.interfaces is not None and len(result.interfaces):
+    if result.n_states > 1:
         click.echo()
         click.echo(result.interfaces.table())
     click.echo()
