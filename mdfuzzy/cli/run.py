@@ -65,18 +65,12 @@ def find_states(
     from mdfuzzy._kernels.compiling import compiled_ahead
 
     run = mf.RunDir(folder)
-<<<<<<< HEAD
-    with run.lock():
-        session.resume = f"; what is finished is kept in {folder}, and the same command goes on from there"
-        with compiled_ahead():
-            result = mf.cluster(frames, settings, store=run)
-=======
     session.resume = f"; what is finished is kept in {folder}, and the same command goes on from there"
-    result = mf.cluster(frames, settings, store=run)
+    with compiled_ahead():
+        result = mf.cluster(frames, settings, store=run)
     click.echo()
     show(result)
     if not bare:
->>>>>>> e74529e82e0763794d8e2728ca36fef598613088
         click.echo()
         with run.lock():
             for line in write_outputs(folder, result):
