@@ -364,13 +364,16 @@ def test_write_plots_writes_every_picture_and_leaves_pyplot_alone(result, tmp_pa
     plt.close("all")
     before = dict(matplotlib.rcParams)
     folder = tmp_path / "pictures"
+    folder.mkdir()
+    for name in ("state-7.png", "timeline-9.png", "state-of-the-art.png"):
+        (folder / name).touch()
     more = {"timescales": timescales(), "test": chapman_kolmogorov_test(2)}
     paths = mf.plots.write_plots(folder, result, dpi=30, **more)
     names = ["overview", "density", "free-energy", "states", "transitions", "state-0", "state-1", "state-2"]
     names += ["persistence", "prominences", "beta", "network", "timeline-0", "timeline-1"]
     names += ["timescales", "chapman-kolmogorov"]
     assert [path.name for path in paths] == [f"{name}.png" for name in names]
-    assert sorted(folder.iterdir()) == sorted(paths)
+    assert sorted(folder.iterdir()) == sorted([*paths, folder / "state-of-the-art.png"])
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
     assert plt.get_fignums() == []
     assert dict(matplotlib.rcParams) == before
