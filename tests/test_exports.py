@@ -113,10 +113,11 @@ def test_pyemma_table_of_trajectories(files: list[Path], tmp_path: Path):
     labels = np.full(len(frames), -1)
     labels[[1, 2]] = [0, 1]
     cores = mf.Cores(labels > 0, labels, [1, 2], [np.inf, 1.0])
-    with pytest.warns(UserWarning, match="1 of 2 trajectories touch no core"):
+    with pytest.warns(UserWarning, match="1 of 2 trajectories touch no core") as caught:
         folder = mf.exports.write_pyemma(
             tmp_path / "new", frames, cores, memberships_of(np.full((len(frames), 2), 0.5))
         )
+    assert caught[0].filename == __file__, "it points at the line of the user"
     with open(folder / "trajectories.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["name"] for row in rows] == ["RUN", "other.part"]
