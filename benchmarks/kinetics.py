@@ -208,8 +208,9 @@ def rules_table(study: Study) -> Iterator[str]:
                     f"{each.powers[at]:.2f} ± {each.power_errors[at]:.2f}",
                 ]
             yield rule, " ".join(f"{size:,}" for size in cores.sizes), *cells
-        bars = [skill(found[DEFAULT, name], "k-means Markov model") for name in yardsticks(study)]
-        yield "k-means Markov model", "", *(cell for bar in bars for cell in (bar, "", ""))
+        for forecast in ("hard assignment", "hard assignment, fitted", "k-means Markov model"):
+            bars = [skill(found[DEFAULT, name], forecast) for name in yardsticks(study)]
+            yield forecast, "", *(cell for bar in bars for cell in (bar, "", ""))
 
     yield from table(head, rows())
     for name in yardsticks(study):

@@ -284,7 +284,10 @@ def test_parameters_are_those_of_the_docstring(name: str):
     assert parameters(value) <= known, f"not documented: {sorted(parameters(value) - known)}"
 
 
-@pytest.mark.parametrize("name", [name for name in mdfuzzy.__all__ if callable(PUBLIC.get(name))])
+LISTED = [*mdfuzzy.__all__, *(f"{m}.{name}" for m in mdfuzzy._MODULES for name in PUBLIC[m].__all__)]
+
+
+@pytest.mark.parametrize("name", [name for name in LISTED if callable(PUBLIC.get(name))])
 def test_has_an_example(name: str):
     assert ">>>" in sections(PUBLIC[name]).get("Examples", ""), f"{name} has no example"
 
