@@ -20,7 +20,7 @@ import mdfuzzy as mf
 
 #: The measure of all rules: discs of this radius in (phi, psi) around the peaks, in degrees, and a share.
 RADIUS, YARDSTICK = 25.0, "share, 40 %"
-LAGS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)  # ps
+LAGS = (1.0, 2.0, 5.0, 10.0, 20.0)  # ps
 VAMP_LAGS = (2.0, 10.0)  # ps
 
 
@@ -83,7 +83,7 @@ def timescales_table(study: Study, number: int = 3) -> Iterator[str]:
             "lags": lags,
             "timestep": study.step,
             "n_timescales": number,
-            "n_resamples": 50,
+            "n_resamples": 40,
             "seed": SEED,
         }
         found = mf.kinetics.implied_timescales(dtrajs, **options)
@@ -266,7 +266,7 @@ def report(study: Study, command: str) -> tuple[str, dict[str, mf.kinetics.Calib
     lines = [f"Printed by `{command}`.", "", f"{frames.summary().splitlines()[0]}", ""]
     lines += [f"**States and interfaces** (cores: {DEFAULT}; beta = 2).", "", *states_table(study, DEFAULT)]
     lines += [
-        "**Implied timescales** in ps, longer than twice the lag, with 90 % intervals from 50 resamples of "
+        "**Implied timescales** in ps, longer than twice the lag, with 90 % intervals from 40 resamples of "
         "whole trajectories (?: not determined by the data).",
         "",
         *timescales_table(study),
