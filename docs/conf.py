@@ -67,10 +67,7 @@ def write_reference(page: Path) -> None:
     for name, home in mdfuzzy._HOME.items():
         names.setdefault(home, []).append(name)
     for home in mdfuzzy._MODULES:
-        module = f"mdfuzzy.{home}"
-        members = vars(import_module(module)).items()
-        own = [n for n, value in members if getattr(value, "__module__", None) == module and n[0] != "_"]
-        names[home] = [f"{home}.{name}" for name in own]
+        names[home] = [f"{home}.{name}" for name in import_module(f"mdfuzzy.{home}").__all__]
     lines = ["Reference", "=========", "", ".. module:: mdfuzzy", ""]
     lines += ["Every name is an attribute of the package: ``import mdfuzzy as mf``, then ``mf.load(...)``."]
     for home, public in names.items():

@@ -13,6 +13,8 @@ _INSIDE = "."
 def pack(result: object) -> dict[str, np.ndarray]:
     """Return an array, a number, a text or a dataclass of such (tuples and None allowed) as named arrays.
 
+    Of a tuple of arrays the values are kept in one array, and the lengths in another.
+
     Examples
     --------
     >>> pack(2.5)
@@ -33,6 +35,9 @@ def pack(result: object) -> dict[str, np.ndarray]:
         elif isinstance(value, tuple) and value and is_dataclass(value[0]):
             for place, item in enumerate(value):
                 arrays |= _prefixed(f"{field.name}{_INSIDE}{place}", pack(item))
+        elif isinstance(value, tuple) and value and isinstance(value[0], np.ndarray):
+            ragged = {"values": np.concatenate(value), "lengths": np.array([len(each) for each in value])}
+            arrays |= _prefixed(field.name, ragged)
         else:
             # A tuple without entries would become an array of numbers.
             empty = isinstance(value, tuple) and not value
@@ -55,6 +60,8 @@ def unpack(kind: type, arrays: dict[str, np.ndarray]) -> Any:
             values[field.name] = tuple(
                 unpack(get_args(hint)[0], _within(str(place), inside)) for place in places
             )
+        elif get_origin(hint) is tuple and inside:
+            values[field.name] = tuple(np.split(inside["values"], np.cumsum(inside["lengths"])[:-1]))
         elif field.name not in arrays:
             values[field.name] = None
         elif get_origin(hint) is tuple:

@@ -40,6 +40,8 @@ class BetaScan:
         Which frames were scanned, if not all.
     residuals, row_sum_errors : (m,) float64
         Of the solves.
+    memberships : (m, n, K) float32 or None
+        The memberships at each beta.
 
     Examples
     --------
@@ -63,12 +65,15 @@ class BetaScan:
     frames: np.ndarray | None
     residuals: np.ndarray
     row_sum_errors: np.ndarray
+    memberships: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name in ("betas", "entropy", "scores", "residuals", "row_sum_errors"):
             object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=np.float64)))
         if self.frames is not None:
             object.__setattr__(self, "frames", read_only(np.asarray(self.frames)))
+        if self.memberships is not None:
+            object.__setattr__(self, "memberships", read_only(np.asarray(self.memberships, dtype=np.float32)))
 
     def __repr__(self) -> str:
         return (
@@ -122,10 +127,11 @@ def scan_beta(
     graph, log_density, cores
         As for `solve_memberships`, of all frames or of those that `scan_frames` picks.
     betas : sequence of float, optional
-        13 values even in log beta from 0.3 to 20, and 1, 2 and infinity, by default.
+        13 values even in log beta from 0.3 to 20, and 1, 2 and infinity, by default. With a criterion 2 is
+        always among them: any other choice has to be better than the ensemble's own diffusion.
     criterion : callable, optional
         Takes `Memberships`, returns a score to be made large, such as how well they predict the next core
-        of the trajectories.
+        of the trajectories, `kinetics.kinetic_criterion`. The choice may then be infinite.
     frames : (n,) int array, optional
         Which frames these are, if not all; kept in the result.
     **options
@@ -134,8 +140,8 @@ def scan_beta(
     Returns
     -------
     BetaScan
-        Its `notes` say if the choice sits on the end of the grid, if H is not level at both ends and in
-        between (three plateaus), or if H does not fall at all.
+        With the memberships at every beta. Its `notes` say if the choice sits on the end of the grid, if H
+        is not level at both ends and in between (three plateaus), or if H does not fall at all.
 
     Examples
     --------
@@ -151,6 +157,8 @@ def scan_beta(
     True
     """
     betas = default_betas() if betas is None else _check_betas(betas)
+    if criterion is not None:
+        betas = np.union1d(betas, [2.0])  # what a choice has to be compared with
     if frames is not None:
         frames = np.asarray(frames)
         if frames.shape != (len(graph),):
@@ -160,6 +168,7 @@ def scan_beta(
             )
     entropy, scores = np.empty(len(betas)), np.full(len(betas), np.nan)
     residuals, errors = np.empty(len(betas)), np.empty(len(betas))
+    kept = np.empty((len(betas), len(graph), len(cores)), np.float32)
     start = None
     for at in range(len(betas) - 1, -1, -1):
         mu = solve_memberships(graph, log_density, cores, beta=float(betas[at]), start=start, **options)
@@ -167,14 +176,16 @@ def scan_beta(
         residuals[at], errors[at] = mu.residual, mu.row_sum_error
         if criterion is not None:
             scores[at] = check_real("criterion(memberships)", criterion(mu))
-        start = mu.values
+        start = kept[at] = mu.values
     falls = -np.gradient(entropy[np.isfinite(betas)], np.log(betas[np.isfinite(betas)]))
     if criterion is None:
         scores[: len(falls)] = falls
     choice = int(np.nanargmax(scores))
     plateaus = _count_plateaus(falls)
     notes = _reservations(betas, choice, falls, plateaus, criterion is None)
-    return BetaScan(betas, entropy, scores, float(betas[choice]), plateaus, notes, frames, residuals, errors)
+    return BetaScan(
+        betas, entropy, scores, float(betas[choice]), plateaus, notes, frames, residuals, errors, kept
+    )
 
 
 def _check_betas(betas: Sequence[float]) -> np.ndarray:
@@ -200,10 +211,12 @@ def _reservations(
     betas: np.ndarray, choice: int, falls: np.ndarray, plateaus: int, by_entropy: bool
 ) -> tuple[str, ...]:
     notes = []
-    last = len(falls) - 1
+    last = len(falls) - 1 if by_entropy else len(betas) - 1
     if falls.max() <= 1e-12:
         notes.append("H does not fall with beta: the memberships are as hard (or fuzzy) at every beta.")
-    elif choice == 0 or choice >= last:
+    elif np.isinf(betas[choice]):
+        notes.append("The choice is infinite beta: the pull of the density does not help, only the metric.")
+    elif choice in (0, last):
         end = "lowest" if choice == 0 else "highest"
         notes.append(
             f"The choice, beta = {betas[choice]:.3g}, sits on the {end} end of the grid: scan further there."

@@ -10,12 +10,15 @@ from mdfuzzy.cores import Cores
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.graph import Graph
+from mdfuzzy.interfaces import Interfaces
+from mdfuzzy.kinetics import Visits
 from mdfuzzy.memberships import Memberships
 from mdfuzzy.neighbors import Neighbors
 from mdfuzzy.persistence import Persistence
 from mdfuzzy.prominence import ProminenceGap
 from mdfuzzy.settings import Settings
 from mdfuzzy.stability import KScan, Resampling
+from mdfuzzy.state_table import StateTable, tabulate_states
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,6 +55,10 @@ class Clustering:
         The memberships over a range of beta, if beta was to be chosen.
     memberships : Memberships
         How strongly every frame belongs to every state.
+    interfaces : Interfaces or None
+        Which states touch, and the transition frames; None without `data`.
+    visits : Visits or None
+        How often each state was visited and for how long; None without `data`.
     k_scan : KScan or None
         The states for other k, if asked for.
     resampling : Resampling or None
@@ -86,6 +93,8 @@ class Clustering:
     cores: Cores
     beta_scan: BetaScan | None
     memberships: Memberships
+    interfaces: Interfaces | None = None
+    visits: Visits | None = None
     k_scan: KScan | None = None
     resampling: Resampling | None = None
     chosen: dict[str, str] = field(default_factory=dict)
@@ -107,13 +116,31 @@ class Clustering:
         """The number of states."""
         return len(self.cores)
 
+    @property
+    def labels(self) -> np.ndarray:
+        """The state that each frame belongs most to, (n,) int32; -1 for a frame that reaches no core."""
+        return self.memberships.hard
+
+    @property
+    def states(self) -> StateTable:
+        """The states, a row for each: frames, core, prominence, the torsions of its densest frame, visits."""
+        return tabulate_states(self.data, self.memberships, self.cores, self.visits)
+
     def summary(self) -> str:
-        """Return a text that says what was found, what was chosen automatically and why, and the warnings."""
-        lines = [repr(self)]
-        for state, (frame, size, basin) in enumerate(
-            zip(self.cores.peaks, self.cores.sizes, self.cores.basin_sizes, strict=True)
-        ):
-            lines.append(f"state {state}: peak at frame {frame}, basin of {basin:,}, core of {size:,}")
+        """Return a text that says what was found, what was chosen automatically and why, and the warnings.
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf
+        >>> rng = np.random.default_rng(0)
+        >>> print(mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6]).summary())
+        Clustering(2 states of 500 frames, k=22, beta=2 (2: as simulated, smaller: colder))
+        state    frames    share   core  prominence      peak...
+        0           300   60.00% ...
+        1           200   40.00% ...
+        k = 22 neighbours per frame, ...
+        """
+        lines = [repr(self), str(self.states)]
         lines += self.chosen.values()
         lines += [str(each) for each in (self.k_scan, self.resampling) if each is not None]
         lines += [f"warning: {message}" for message in self.warnings]

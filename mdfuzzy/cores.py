@@ -1,6 +1,5 @@
 """States and their cores: the basins of the prominent peaks, and the connected top of each."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, check_int, check_real, read_only
+from mdfuzzy._warn import warn_user
 from mdfuzzy.graph import Graph
 from mdfuzzy.persistence import Persistence, check_log_density, check_symmetric, descending
 
@@ -185,10 +185,9 @@ def _large_states(peaks: Persistence, min_prominence: float, min_size: int) -> t
             f"`min_size` must be at most the size of the largest component of the graph; got {min_size}. "
             "Use a graph with more neighbours or a larger radius."
         )
-    warnings.warn(
+    warn_user(
         f"{left_out} points are in components of the graph with fewer than {min_size} points and belong "
-        "to no state. Use a graph with more neighbours or a larger radius, or set `min_size=1`.",
-        stacklevel=3,
+        "to no state. Use a graph with more neighbours or a larger radius, or set `min_size=1`."
     )
     kept = ~small[peaks.peaks[states]]
     number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)

@@ -1,12 +1,12 @@
 """The log density at every point, from the distances to its nearest neighbours alone."""
 
-import warnings
 from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 
 from mdfuzzy._check import check_choice, check_int, check_real
+from mdfuzzy._warn import warn_user
 from mdfuzzy.neighbors import Neighbors
 
 _CHUNK = 65_536  # rows converted to float64 at a time
@@ -235,10 +235,9 @@ def kde_window(
             "the distances to the first neighbours" if best == 0 else "the distances to the last neighbours"
         )
         remedy = "Remove copies of points" if best == 0 else "Search more neighbours"
-        warnings.warn(
+        warn_user(
             f"The likelihood of the window is still rising at {np.exp(grid[best]):g}, the end of the range "
-            f"set by {side}. {remedy}, or give `window`.",
-            stacklevel=2,
+            f"set by {side}. {remedy}, or give `window`."
         )
         value = grid[best]
     else:
@@ -279,10 +278,9 @@ def _floored(values: np.ndarray, what: str) -> np.ndarray:
         raise ValueError(
             "`neighbors.distances` must not all be zero; got identical points only. They have no density."
         )
-    warnings.warn(
+    warn_user(
         f"The {what} of {np.count_nonzero(zero)} points is zero, because they have at least as many copies "
-        "as neighbours; they get the smallest positive value. Remove copies to avoid this.",
-        stacklevel=3,
+        "as neighbours; they get the smallest positive value. Remove copies to avoid this."
     )
     return np.where(zero, values[~zero].min(), values)
 

@@ -1,6 +1,5 @@
 """How strongly every point belongs to every state: where a random walk drawn to high density ends first."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy.typing as npt
 from mdfuzzy import _solve
 from mdfuzzy._check import check_choice, check_finite, check_int, check_real, read_only
 from mdfuzzy._threads import using_threads
+from mdfuzzy._warn import warn_user
 from mdfuzzy.cores import Cores
 from mdfuzzy.graph import Graph
 from mdfuzzy.neighbors import Neighbors
@@ -218,13 +218,12 @@ def solve_memberships(
             reversible=graph.symmetric, start=_check_start(start, n, states, columns),
         )  # fmt: skip
     if stuck.any():
-        warnings.warn(
+        warn_user(
             f"{np.count_nonzero(stuck)} of {n} points have no way to any core: `lost` is 1 there, and `hard` "
-            "is -1.",
-            stacklevel=2,
+            "is -1."
         )
     if states == 1:
-        warnings.warn("There is one state only: all memberships are 1.", stacklevel=2)
+        warn_user("There is one state only: all memberships are 1.")
     error = float(np.abs(solution.values.sum(axis=1) - 1.0).max())
     if not error <= ROW_SUM_TOLERANCE:
         raise _solve.SolveError(

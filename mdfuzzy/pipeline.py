@@ -3,17 +3,21 @@
 import os
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._states import States, find_states
 from mdfuzzy._steps import Parts, Steps, Store
-from mdfuzzy.beta_scan import BetaScan, scan_beta, scan_frames
+from mdfuzzy._warn import warn_user
+from mdfuzzy.beta_scan import BetaScan, default_betas, scan_beta, scan_frames
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.graph import Graph
+from mdfuzzy.interfaces import Interfaces, find_interfaces
+from mdfuzzy.kinetics import Visits, kinetic_criterion, timestep, visits
 from mdfuzzy.memberships import Memberships, solve_memberships
 from mdfuzzy.neighbors import Neighbors, euclidean_neighbors
 from mdfuzzy.rmsd import rmsd_neighbors
@@ -75,15 +79,16 @@ def cluster(
     if store is not None and not hasattr(store, "begin"):
         raise TypeError(f"`store` must be a `RunDir`; got {store!r}. Use store=mf.RunDir({str(store)!r}).")
     n_neighbors = settings.n_neighbors(len(data))
-    steps = Steps() if store is None else Steps(store, store.begin(data, settings))
-    neighbors = steps.run(
-        "neighbors",
-        Neighbors,
-        lambda parts: search_neighbors(data, n_neighbors, settings, progress=progress, store=parts),
-        needs=["data"],
-        used={"n_neighbors": n_neighbors, "recall": settings.recall},
-    )
-    return cluster_neighbors(neighbors, settings, data=data, steps=steps)
+    with nullcontext() if store is None else store.lock():
+        steps = Steps() if store is None else Steps(store, store.begin(data, settings))
+        neighbors = steps.run(
+            "neighbors",
+            Neighbors,
+            lambda parts: search_neighbors(data, n_neighbors, settings, progress=progress, store=parts),
+            needs=["data"],
+            used={"n_neighbors": n_neighbors, "recall": settings.recall},
+        )
+        return cluster_neighbors(neighbors, settings, data=data, steps=steps)
 
 
 def cluster_neighbors(
@@ -116,7 +121,13 @@ def cluster_neighbors(
     used = {name: getattr(settings, name) for name in ("graph", "kernel", "weights", "unit_density")}
     walk = _walk(neighbors, states, settings)
     scan = None
-    if isinstance(settings.beta, str):
+    automatic = isinstance(settings.beta, str)
+    if settings.beta == "kinetic" and data is None:
+        raise ValueError(
+            "`beta` must be a number or 'entropy' without trajectories; got 'kinetic'. Neighbours alone do "
+            "not tell where the molecule goes next."
+        )
+    if automatic or settings.scan_beta:
         scan = steps.run(
             "beta_scan",
             BetaScan,
@@ -124,13 +135,9 @@ def cluster_neighbors(
             needs=["data", *needs],
             used=used | {"criterion": settings.beta, "k": settings.k},
         )
-        some = "" if scan.frames is None else f" (of {len(scan.frames):,} frames, evenly spaced)"
-        steps.choose(
-            "beta",
-            f"beta = {scan.beta:.3g} (2: as simulated, smaller: colder): there the entropy of the "
-            f"memberships{some} falls most steeply.",
-        )
-    beta = settings.beta if scan is None else scan.beta
+    if automatic:
+        steps.choose("beta", _reason(scan, settings.beta))
+    beta = scan.beta if automatic else settings.beta
     memberships = steps.run(
         "memberships",
         Memberships,
@@ -144,6 +151,7 @@ def cluster_neighbors(
         needs=needs,
         used=used | {"beta": beta},
     )
+    times = {} if data is None else _follow_trajectories(data, states, memberships, steps)
     stability = _examine_stability(neighbors, states, settings, data, steps)
     return Clustering(
         data=data,
@@ -153,6 +161,7 @@ def cluster_neighbors(
         memberships=memberships,
         chosen=steps.chosen,
         warnings=tuple(steps.warnings),
+        **times,
         **stability,
         **vars(states),
     )
@@ -207,25 +216,52 @@ def _walk_options(states: States, settings: Settings) -> dict[str, object]:
 
 def _scan(walk: Graph, states: States, settings: Settings, data: Frames | Features | None) -> BetaScan:
     """Scan beta; if there are too many frames, on some of them, whose states are found anew."""
+    automatic = isinstance(settings.beta, str)
     frames = None if data is None else scan_frames(len(data))
+    scanned = states
     if frames is not None:
         part = _pick(data, frames)
         neighbors = search_neighbors(part, settings.n_neighbors(len(part)), settings)
-        all_states = states
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they are about the states of these frames, which are not kept
-            states = find_states(neighbors, settings, Steps())
-        walk = _walk(neighbors, states, settings)
-        if len(states.cores) != len(all_states.cores):
-            warnings.warn(
-                f"beta was chosen on {len(part):,} of the frames, in which there are {len(states.cores)} "
-                f"states, not {len(all_states.cores)}. Compare the result with that of another beta.",
-                stacklevel=2,
+            scanned = find_states(neighbors, settings, Steps())
+        walk = _walk(neighbors, scanned, settings)
+        if len(scanned.cores) != len(states.cores):
+            verb = "chosen" if automatic else "scanned"
+            warn_user(
+                f"beta was {verb} on {len(part):,} of the frames, in which there are {len(scanned.cores)} "
+                f"states, not {len(states.cores)}. Compare the result with that of another beta."
             )
-    scan = scan_beta(walk, states.log_density, states.cores, frames=frames, **_walk_options(states, settings))
-    for note in scan.notes:
-        warnings.warn(note, stacklevel=2)
+    criterion = None
+    if settings.beta == "kinetic":
+        # Where the molecule goes next is seen in all frames; a few of them would step over visits to cores.
+        matching = None if frames is None else states.cores.basins[frames[scanned.cores.peaks]]
+        criterion = kinetic_criterion(data, states.cores, frames=frames, states=matching)
+    scan = scan_beta(
+        walk,
+        scanned.log_density,
+        scanned.cores,
+        betas=None if automatic else np.append(default_betas(), settings.beta),
+        criterion=criterion,
+        frames=frames,
+        **_walk_options(scanned, settings),
+    )
+    for note in scan.notes if automatic else ():
+        warn_user(note)
     return scan
+
+
+def _reason(scan: BetaScan, criterion: str) -> str:
+    """Say which beta was chosen, and why."""
+    some = "" if scan.frames is None else f" (of {len(scan.frames):,} frames, evenly spaced)"
+    text = f"beta = {scan.beta:.3g} (2: as simulated, smaller: colder): there "
+    if criterion == "entropy":
+        return text + f"the entropy of the memberships{some} falls most steeply."
+    as_simulated = scan.scores[scan.betas == 2.0][0]
+    return text + (
+        f"the memberships{some} foretell best which core the trajectories reach next: they resolve "
+        f"{scan.scores.max():.1%} of what a constant guess leaves open, {as_simulated:.1%} at beta = 2."
+    )
 
 
 def _pick(data: Frames | Features, frames: np.ndarray) -> Frames | Features:
@@ -233,6 +269,27 @@ def _pick(data: Frames | Features, frames: np.ndarray) -> Frames | Features:
     if isinstance(data, Frames):
         return Frames(data.xyz[frames], [len(frames)])
     return Features(data.values[frames], periodic=data.periodic, period=data.period)
+
+
+def _follow_trajectories(
+    data: Frames | Features, states: States, memberships: Memberships, steps: Steps
+) -> dict[str, Interfaces | Visits]:
+    """Find what the order of the frames says about the states."""
+    return {
+        "interfaces": steps.run(
+            "interfaces",
+            Interfaces,
+            lambda parts: find_interfaces(data, memberships, states.cores),
+            needs=["data", "cores", "memberships"],
+        ),
+        "visits": steps.run(
+            "visits",
+            Visits,
+            lambda parts: visits(data, states.cores),
+            needs=["data", "cores"],
+            used={"timestep": timestep(data)},
+        ),
+    }
 
 
 def _examine_stability(

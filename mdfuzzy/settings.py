@@ -1,9 +1,10 @@
 """Every choice that can be made about a clustering, once: its default, its limits and its help text."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from math import log
-from typing import Literal
+from textwrap import fill
+from typing import Literal, get_args, get_origin, get_type_hints
 
 from mdfuzzy._check import check_choice, check_int, check_real
 
@@ -12,7 +13,7 @@ _K_PER_LOG = 3.5
 #: The 2k neighbours of the density are at most this share of the points.
 _LARGEST_SHARE = 0.2
 
-_BETA_REMEDY = "2 is the ensemble's own diffusion, smaller is colder; 'entropy' chooses."
+_BETA_REMEDY = "2 is the ensemble's own diffusion, smaller is colder; 'entropy' or 'kinetic' choose."
 
 
 def suggest_k(n: int) -> int:
@@ -84,7 +85,7 @@ def _jobs(name: str, value: object) -> int | None:
 
 
 #: What can choose beta.
-BETA_CRITERIA = ("entropy",)
+BETA_CRITERIA = ("entropy", "kinetic")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,9 +124,13 @@ class Settings:
         How the weight of a step depends on the density; see `solve_memberships`.
     unit_density : bool
         Scale the density to a largest value of 1, for ``weights="linear"``.
-    beta : float or "entropy"
+    beta : float, "entropy" or "kinetic"
         Temperature of the walk: 2 is the ensemble's own diffusion, smaller is colder, infinity has no pull.
-        "entropy" takes the beta at which the entropy of the memberships falls most steeply, `scan_beta`.
+        "entropy" takes the beta at which the entropy of the memberships falls most steeply, `scan_beta`;
+        "kinetic" the one whose memberships foretell best which core the trajectories reach next,
+        `kinetics.kinetic_criterion`.
+    scan_beta : bool
+        Solve over a range of beta also if beta is a number.
     scan_k : bool
         Also count the states for other k, `states_by_k`.
     resamples : int
@@ -208,10 +213,12 @@ class Settings:
     )
     beta: float | str = _setting(
         2.0,
-        "Temperature of the walk: 2 is the ensemble's own diffusion, smaller is colder; or 'entropy', which "
-        "chooses it where the entropy of the memberships changes most.",
+        "Temperature of the walk: 2 is the ensemble's own diffusion, smaller is colder. 'entropy' takes the "
+        "beta at which the entropy of the memberships changes most, 'kinetic' the one whose memberships "
+        "foretell best which core the trajectories reach next.",
         _beta,
     )
+    scan_beta: bool = _setting(False, "Also solve over a range of beta if beta is a number.", _flag)
     scan_k: bool = _setting(False, "Also count the states for other k.", _flag)
     resamples: int = _setting(
         0,
@@ -253,3 +260,37 @@ class Settings:
     def as_dict(self) -> dict[str, object]:
         """Return all settings by name."""
         return asdict(self)
+
+
+def describe_settings(names: Sequence[str], *, indent: str = "    ") -> str:
+    """Return the settings of these names as entries of a numpydoc section, from their types and help texts.
+
+    Examples
+    --------
+    >>> print(describe_settings(["dimension", "density"], indent=""))
+    dimension : float, optional
+        Intrinsic dimension, the exponent of the density. Default: estimated.
+    density : {"dtm", "kde"}
+        Density estimate: distance to measure, or kernels of one width.
+    """
+    found, hints = {each.name: each for each in fields(Settings)}, get_type_hints(Settings)
+    entries = []
+    for name in names:
+        text = fill(
+            found[name].metadata["help"],
+            width=108,
+            initial_indent=indent + "    ",
+            subsequent_indent=indent + "    ",
+        )
+        entries.append(f"{indent}{name} : {_kind(hints[name], found[name].default)}\n{text}")
+    return "\n".join(entries)
+
+
+def _kind(hint: object, default: object) -> str:
+    """Return the type of a setting in the words of a docstring."""
+    if get_origin(hint) is Literal:
+        return "{" + ", ".join(f'"{choice}"' for choice in get_args(hint)) + "}"
+    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
+    words = [f'"{word}"' for word in BETA_CRITERIA] if str in kinds else []
+    words = [kind.__name__ for kind in kinds if kind is not str] + words
+    return " or ".join(words) + (", optional" if default is None else "")

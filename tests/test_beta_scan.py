@@ -85,6 +85,37 @@ def test_another_criterion_decides():
     assert scan.scores[list(scan.betas).index(2.0)] == 0.0
 
 
+def test_infinite_beta_can_be_chosen_and_two_is_always_there():
+    graph, cores = path()
+    scan = mf.scan_beta(
+        graph, np.arange(5.0), cores, betas=[0.5, 1, 3, np.inf], criterion=lambda mu: -1 / mu.beta
+    )
+    assert scan.beta == np.inf
+    assert_array_equal(scan.betas, [0.5, 1, 2, 3, np.inf])
+    assert scan.notes == (
+        "The choice is infinite beta: the pull of the density does not help, only the metric.",
+    )
+    inside = mf.scan_beta(
+        graph,
+        np.arange(5.0),
+        cores,
+        betas=[0.5, 1, 3, np.inf],
+        criterion=lambda mu: -abs(1 / mu.beta - 1 / 3),
+    )
+    assert inside.beta == 3
+    assert inside.notes == ()  # infinity lies beyond it
+
+
+def test_memberships_are_kept():
+    graph, cores = path()
+    scan = mf.scan_beta(graph, np.arange(5.0), cores, betas=[1, 2, 4])
+    for values, beta in zip(scan.memberships, scan.betas, strict=True):
+        mu = mf.solve_memberships(graph, np.arange(5.0), cores, beta=beta)
+        assert_allclose(values, mu.values, atol=1e-6)
+    assert scan.memberships.dtype == np.float32
+    assert not scan.memberships.flags.writeable
+
+
 def test_frames_to_scan_are_even_and_kept():
     assert beta_scan.scan_frames(100_000) is None
     frames = beta_scan.scan_frames(1_420_738)

@@ -177,3 +177,10 @@ def test_bad_new_points():
     few = csr_matrix(([1.0], ([0], [3])), shape=(1, 100))
     with pytest.raises(ValueError, match=r"`neighbours in X` must be an int of at least 8; got 1. Give the"):
         model.predict(few)
+
+
+def test_rows_have_no_order_in_time():
+    with pytest.raises(
+        ValueError, match=r"`beta` must be a number or 'entropy'; got 'kinetic'. That needs traj"
+    ):
+        mf.FuzzyModeSeeking(beta="kinetic").fit(blobs(100))

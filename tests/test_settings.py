@@ -41,7 +41,12 @@ def test_the_defaults_are_valid_and_settings_cannot_be_changed():
         ("unit_density", 1, TypeError, r"`unit_density` must be True or False; got 1"),
         ("beta", 0, ValueError, r"`beta` must be a number > 0; got 0.0. 2 is the ensemble's own diffusion"),
         ("beta", math.nan, ValueError, r"`beta` must be a number > 0; got nan"),
-        ("beta", "best", ValueError, r"`beta` must be one of 'entropy'; got 'best'. Or give a number > 0"),
+        (
+            "beta",
+            "best",
+            ValueError,
+            r"`beta` must be one of 'entropy', 'kinetic'; got 'best'. Or give a number > 0",
+        ),
         ("scan_k", "yes", TypeError, r"`scan_k` must be True or False; got 'yes'"),
         ("resamples", -1, ValueError, r"`resamples` must be an int of at least 0; got -1"),
         ("seed", 1.5, TypeError, r"`seed` must be an int of at least 0; got 1.5"),

@@ -1,0 +1,48 @@
+"""Kinetics: discrete trajectories, visits to the states, Markov models and their tests."""
+
+from mdfuzzy.kinetics.calibration import Calibration, calibration
+from mdfuzzy.kinetics.criterion import kinetic_criterion
+from mdfuzzy.kinetics.dtrajs import (
+    Milestoned,
+    core_dtrajs,
+    hard_dtrajs,
+    milestoned_dtrajs,
+    timestep,
+    transition_counts,
+)
+from mdfuzzy.kinetics.markov import MarkovModel, markov_model
+from mdfuzzy.kinetics.outcomes import Outcomes, find_outcomes
+from mdfuzzy.kinetics.passages import Visits, visits
+from mdfuzzy.kinetics.propagation import ChapmanKolmogorov, chapman_kolmogorov
+from mdfuzzy.kinetics.reliability import Reliability, reliability
+from mdfuzzy.kinetics.soft import SoftModel, soft_model
+from mdfuzzy.kinetics.timescales import ImpliedTimescales, implied_timescales
+from mdfuzzy.kinetics.vamp import Vamp2Score, vamp2_score
+
+__all__ = [
+    "Calibration",
+    "ChapmanKolmogorov",
+    "ImpliedTimescales",
+    "MarkovModel",
+    "Milestoned",
+    "Outcomes",
+    "Reliability",
+    "SoftModel",
+    "Vamp2Score",
+    "Visits",
+    "calibration",
+    "chapman_kolmogorov",
+    "core_dtrajs",
+    "find_outcomes",
+    "hard_dtrajs",
+    "implied_timescales",
+    "kinetic_criterion",
+    "markov_model",
+    "milestoned_dtrajs",
+    "reliability",
+    "soft_model",
+    "timestep",
+    "transition_counts",
+    "vamp2_score",
+    "visits",
+]

@@ -1,0 +1,68 @@
+"""A score of memberships by the dynamics: how well they foretell the core that is reached next."""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import check_real
+from mdfuzzy.cores import Cores
+from mdfuzzy.features import Features
+from mdfuzzy.frames import Frames
+from mdfuzzy.kinetics.outcomes import make_case
+from mdfuzzy.memberships import Memberships
+
+
+def kinetic_criterion(
+    data: Frames | Features,
+    cores: Cores | npt.ArrayLike,
+    *,
+    frames: npt.ArrayLike | None = None,
+    states: npt.ArrayLike | None = None,
+    epsilon: float = 1e-3,
+) -> Callable[[Memberships], float]:
+    """Return a function that scores memberships by how well they foretell the next core, for `scan_beta`.
+
+    The score is the skill over the constant guess, as in `Calibration`, on all trajectories: one number,
+    beta, is chosen by it. `calibration` of the scan says how good the choice is on trajectories left out.
+
+    Parameters
+    ----------
+    data : Frames or Features
+        The trajectories.
+    cores : Cores or (n,) int array
+        Their cores.
+    frames : (m,) int array, optional
+        Of which frames there will be memberships, if not of all.
+    states : (K',) int array, optional
+        Which core each column of the memberships belongs to, if not the one of the same number; -1: none.
+        Columns of the same core are added.
+    epsilon : float
+        As in `calibration`.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> data = mf.Features([[[0.0]] * 6])
+    >>> score = mf.kinetics.kinetic_criterion(data, [0, -1, 1, -1, 0, -1])
+    >>> right = np.array([[1, 0], [0, 1], [0, 1], [1, 0], [1, 0], [0.5, 0.5]])
+    >>> round(score(mf.Memberships(right, np.zeros(6), 1.0, np.zeros(6), 0.0)), 2)
+    1.0
+    """
+    chosen = np.arange(len(data)) if frames is None else np.asarray(frames)
+    mask = np.zeros(len(data), bool)
+    mask[chosen] = True
+    case, _ = make_case(data, cores, "next", mask)
+    epsilon = check_real("epsilon", epsilon, above=0)
+    use = case.scored[chosen]
+    outcomes = case.outcomes[chosen][use]
+    reference = np.log(epsilon + case.frequencies(mask)[outcomes]).mean()
+    states = np.arange(case.n_states) if states is None else np.asarray(states)
+    columns = np.eye(case.n_states + 1)[states][:, :-1]
+
+    def score(memberships: Memberships) -> float:
+        chances = memberships.values[use] @ columns
+        came = chances[np.arange(len(outcomes)), outcomes]
+        return 1.0 - float(np.log(epsilon + came).mean() / reference)
+
+    return score

@@ -1,0 +1,271 @@
+"""Discrete trajectories: one array of states per trajectory, never joined across a boundary."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from mdfuzzy._check import read_only
+from mdfuzzy.cores import Cores
+from mdfuzzy.features import Features
+from mdfuzzy.frames import Frames
+from mdfuzzy.memberships import Memberships
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Milestoned:
+    """Discrete trajectories in which every frame carries the core that was touched last.
+
+    The frames before the first core of a trajectory are cut off, for nothing is known of them. Frame `t` of
+    ``dtrajs[i]`` is frame ``offsets[i] + t`` of trajectory ``trajectories[i]``.
+
+    Attributes
+    ----------
+    dtrajs : list of (n_i,) int32
+        One array for every trajectory that touches a core: what deeptime takes.
+    offsets : (m,) int64
+        The first frame of each that was kept.
+    trajectories : (m,) int64
+        Which trajectory each of them is.
+    untouched : tuple of int
+        The trajectories that touch no core.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> data = mf.Features([np.zeros((5, 1)), np.zeros((2, 1))])
+    >>> labels = np.array([-1, 0, -1, 1, -1, 1, 0])
+    >>> cores = mf.Cores(np.maximum(labels, 0), labels, [1, 3], [np.inf, 1.0])
+    >>> mf.kinetics.milestoned_dtrajs(data, cores)
+    Milestoned(2 trajectories, 6 of 7 frames; 0 trajectories touch no core)
+    """
+
+    dtrajs: list[np.ndarray]
+    offsets: np.ndarray
+    trajectories: np.ndarray
+    untouched: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("offsets", "trajectories"):
+            object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), np.int64)))
+
+    def __len__(self) -> int:
+        return len(self.dtrajs)
+
+    def __repr__(self) -> str:
+        kept = sum(map(len, self.dtrajs))
+        return (
+            f"Milestoned({len(self)} trajectories, {kept:,} of {kept + int(self.offsets.sum()):,} frames; "
+            f"{len(self.untouched)} trajectories touch no core)"
+        )
+
+
+def timestep(data: Frames | Features) -> float | None:
+    """Return the time between frames in ps; None if it is not known or not even.
+
+    Parameters
+    ----------
+    data : Frames or Features
+        Features have no times.
+
+    Returns
+    -------
+    float or None
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> mf.kinetics.timestep(mf.datasets.alanine_dipeptide(stride=10))
+    2.0
+    """
+    return _check_data(data).timestep if isinstance(data, Frames) else None
+
+
+def hard_dtrajs(data: Frames | Features, memberships: Memberships) -> list[np.ndarray]:
+    """Return the state of the largest membership of every frame, one array per trajectory.
+
+    Parameters
+    ----------
+    data : Frames or Features
+        What was clustered.
+    memberships : Memberships
+        Of its frames.
+
+    Returns
+    -------
+    list of (n_i,) int32
+        With -1 for frames that reach no core (there are none on a connected union graph).
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> data = mf.Features([np.zeros((2, 1)), np.zeros((1, 1))])
+    >>> values = [[0.9, 0.1], [0.4, 0.6], [0.0, 1.0]]
+    >>> mf.kinetics.hard_dtrajs(data, mf.Memberships(values, np.zeros(3), 2.0, np.zeros(3), 1.0))
+    [array([0, 1], dtype=int32), array([1], dtype=int32)]
+    """
+    check_memberships(data, memberships)
+    return [part.copy() for part in data.split(memberships.hard)]
+
+
+def core_dtrajs(data: Frames | Features, cores: Cores) -> list[np.ndarray]:
+    """Return the core of every frame, one array per trajectory: what PyEMMA takes with ``core_set``.
+
+    Parameters
+    ----------
+    data : Frames or Features
+        What was clustered.
+    cores : Cores
+        Of its frames.
+
+    Returns
+    -------
+    list of (n_i,) int32
+        With -1 outside every core.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> data = mf.Features([np.zeros((2, 1)), np.zeros((1, 1))])
+    >>> mf.kinetics.core_dtrajs(data, mf.Cores([0, 0, 1], [0, -1, 1], [0, 2], [np.inf, 1.0]))
+    [array([ 0, -1], dtype=int32), array([1], dtype=int32)]
+    """
+    check_cores(data, cores)
+    return [part.copy() for part in data.split(cores.labels)]
+
+
+def milestoned_dtrajs(data: Frames | Features, cores: Cores) -> Milestoned:
+    """Return the core that was touched last at every frame, one array per trajectory: what deeptime takes.
+
+    Parameters
+    ----------
+    data : Frames or Features
+        What was clustered.
+    cores : Cores
+        Of its frames.
+
+    Returns
+    -------
+    Milestoned
+        With the frame at which each trajectory first touches a core.
+
+    Warns
+    -----
+    UserWarning
+        If trajectories touch no core: they are left out, and named in `Milestoned.untouched`.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> data = mf.Features([np.zeros((5, 1)), np.zeros((2, 1))])
+    >>> labels = np.array([-1, 0, -1, 1, -1, 1, 0])
+    >>> cores = mf.Cores(np.maximum(labels, 0), labels, [1, 3], [np.inf, 1.0])
+    >>> result = mf.kinetics.milestoned_dtrajs(data, cores)
+    >>> result.dtrajs, result.offsets
+    ([array([0, 0, 1, 1], dtype=int32), array([1, 0], dtype=int32)], array([1, 0]))
+    """
+    milestoned = milestone(core_dtrajs(data, cores))
+    if milestoned.untouched:
+        numbers = ", ".join(map(str, milestoned.untouched[:6])) + ", ..." * (len(milestoned.untouched) > 6)
+        warnings.warn(
+            f"{len(milestoned.untouched)} of {data.n_trajectories} trajectories touch no core and are left "
+            f"out: {numbers}. Larger cores are touched more often: see `find_cores`.",
+            stacklevel=2,
+        )
+    return milestoned
+
+
+def milestone(dtrajs: list[np.ndarray]) -> Milestoned:
+    """Carry the last core forward in discrete trajectories with -1 outside every core; no warning.
+
+    Examples
+    --------
+    >>> milestone([np.array([-1, 2, -1]), np.array([-1])]).dtrajs
+    [array([2, 2], dtype=int32)]
+    """
+    kept, offsets, trajectories, untouched = [], [], [], []
+    for number, dtraj in enumerate(dtrajs):
+        inside = np.flatnonzero(dtraj >= 0)
+        if len(inside) == 0:
+            untouched.append(number)
+            continue
+        last = np.zeros(len(dtraj), np.int64)
+        last[inside] = inside
+        last = np.maximum.accumulate(last)[inside[0] :]
+        kept.append(dtraj[last].astype(np.int32))
+        offsets.append(inside[0])
+        trajectories.append(number)
+    if not kept:
+        raise ValueError(
+            f"`cores` must be touched by at least one trajectory; got {len(dtrajs)} trajectories outside "
+            "every core. Take larger cores (`rule` of `find_cores`), or those of these frames."
+        )
+    return Milestoned(kept, np.array(offsets), np.array(trajectories), tuple(untouched))
+
+
+def transition_counts(data: Frames | Features, cores: Cores) -> np.ndarray:
+    """Count the transitions that the trajectories really made: from each core to the next other core.
+
+    Parameters
+    ----------
+    data : Frames or Features
+        What was clustered.
+    cores : Cores
+        Of its frames.
+
+    Returns
+    -------
+    (K, K) int64
+        From the state of the row to that of the column; zero on the diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> data = mf.Features([np.zeros((5, 1)), np.zeros((2, 1))])
+    >>> labels = np.array([-1, 0, -1, 1, -1, 1, 0])
+    >>> cores = mf.Cores(np.maximum(labels, 0), labels, [1, 3], [np.inf, 1.0])
+    >>> mf.kinetics.transition_counts(data, cores)
+    array([[0, 1],
+           [1, 0]])
+    """
+    counts = np.zeros((len(cores), len(cores)), np.int64)
+    for dtraj in milestone(core_dtrajs(data, cores)).dtrajs:
+        moved = np.flatnonzero(np.diff(dtraj))
+        np.add.at(counts, (dtraj[moved], dtraj[moved + 1]), 1)
+    return counts
+
+
+def check_memberships(data: Frames | Features, memberships: Memberships) -> None:
+    """Raise unless `memberships` are of the frames of `data`."""
+    _check_data(data)
+    if not isinstance(memberships, Memberships):
+        raise TypeError(
+            f"`memberships` must be `Memberships`; got {type(memberships).__name__}. "
+            "`solve_memberships` makes them; a clustering holds them as `result.memberships`."
+        )
+    _check_rows("memberships", len(memberships), data)
+
+
+def check_cores(data: Frames | Features, cores: Cores) -> None:
+    """Raise unless `cores` are of the frames of `data`."""
+    _check_data(data)
+    if not isinstance(cores, Cores):
+        raise TypeError(
+            f"`cores` must be `Cores`; got {type(cores).__name__}. `find_cores` makes them; a clustering "
+            "holds them as `result.cores`."
+        )
+    _check_rows("cores", len(cores.labels), data)
+
+
+def _check_data(data: Frames | Features) -> Frames | Features:
+    if not isinstance(data, Frames | Features):
+        raise TypeError(
+            f"`data` must be `Frames` or `Features`; got {type(data).__name__}. `load` and `Features` make "
+            "them; a clustering holds them as `result.data`."
+        )
+    return data
+
+
+def _check_rows(name: str, rows: int, data: Frames | Features) -> None:
+    if rows != len(data):
+        raise ValueError(f"`{name}` must be of the frames of `data`, {len(data)}; got {rows} frames.")

@@ -1,0 +1,174 @@
+"""Where the molecule really goes from each frame, and where it came from: the next and the last core."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import check_choice, read_only
+from mdfuzzy.cores import Cores
+from mdfuzzy.features import Features
+from mdfuzzy.frames import Frames
+
+Direction = Literal["next", "last"]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """The core that follows and the core that precedes every frame in its own trajectory.
+
+    Attributes
+    ----------
+    next : (n,) int32
+        The first core at or after each frame; -1 where the trajectory ends before it reaches one (censored).
+    last : (n,) int32
+        The last core at or before each frame; -1 where the trajectory begins after it.
+    passages : (n,) int64
+        The run of frames outside all cores that each frame belongs to, numbered from 0; -1 inside cores. All
+        frames of a run have the same outcome, so runs, not frames, are what can be counted as independent.
+    n_states : int
+        The number of cores, K.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> from mdfuzzy.kinetics import find_outcomes
+    >>> data = mf.Features([[[0.0]] * 6, [[0.0]] * 3])
+    >>> found = find_outcomes(data, [0, -1, -1, 1, -1, -1, -1, 1, -1])
+    >>> found.next
+    array([ 0,  1,  1,  1, -1, -1,  1,  1, -1], dtype=int32)
+    >>> found.last
+    array([ 0,  0,  0,  1,  1,  1, -1,  1,  1], dtype=int32)
+    >>> found.passages
+    array([-1,  0,  0, -1,  1,  1,  2, -1,  3])
+    """
+
+    next: np.ndarray
+    last: np.ndarray
+    passages: np.ndarray
+    n_states: int
+
+    def __post_init__(self) -> None:
+        for name in ("next", "last", "passages"):
+            object.__setattr__(self, name, read_only(np.asarray(getattr(self, name))))
+
+    def __len__(self) -> int:
+        return len(self.next)
+
+    def __repr__(self) -> str:
+        return f"Outcomes({len(self):,} frames, {self.n_states} cores, {self.n_passages:,} passages)"
+
+    @property
+    def n_passages(self) -> int:
+        """How many runs of frames outside all cores there are."""
+        return int(self.passages.max(initial=-1)) + 1
+
+
+def find_outcomes(data: Frames | Features, cores: Cores | npt.ArrayLike) -> Outcomes:
+    """Find the next core that the molecule reaches after each frame, and the last one it came from.
+
+    Parameters
+    ----------
+    data : Frames or Features
+        Where trajectories begin and end: none is followed into the next.
+    cores : Cores or (n,) int array
+        The core of each frame, -1 outside.
+
+    Returns
+    -------
+    Outcomes
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> mf.kinetics.find_outcomes(mf.Features([[[0.0]] * 4]), [0, -1, -1, 1])
+    Outcomes(4 frames, 2 cores, 1 passages)
+    """
+    labels, n_states = core_labels(data, cores)
+    first = np.zeros(len(labels), bool)
+    first[np.cumsum(data.lengths)[:-1]] = True
+    outside = labels < 0
+    begins = outside & (first | ~np.concatenate([[False], outside[:-1]]))
+    passages = np.where(outside, np.cumsum(begins) - 1, -1)
+    after = [_carry(part[::-1])[::-1] for part in data.split(labels)]
+    before = [_carry(part) for part in data.split(labels)]
+    return Outcomes(np.concatenate(after), np.concatenate(before), passages, n_states)
+
+
+def core_labels(data: Frames | Features, cores: Cores | npt.ArrayLike) -> tuple[np.ndarray, int]:
+    """Return (the core of each frame, -1 outside, (n,) int32; the number of cores), or raise."""
+    labels = np.asarray(cores.labels if isinstance(cores, Cores) else cores)
+    if labels.shape != (len(data),) or not np.issubdtype(labels.dtype, np.integer) or labels.min() < -1:
+        raise ValueError(
+            f"`cores` must be Cores or an int array of the core of each of the {len(data)} frames, -1 "
+            f"outside; got shape {labels.shape} of {labels.dtype}. Pass the data of the cores."
+        )
+    n_states = len(cores) if isinstance(cores, Cores) else int(labels.max()) + 1
+    return labels.astype(np.int32), n_states
+
+
+def _carry(labels: np.ndarray) -> np.ndarray:
+    """Carry the last label that is not -1 forward."""
+    at = np.maximum.accumulate(np.where(labels >= 0, np.arange(len(labels)), -1))
+    return np.where(at >= 0, labels[at], -1).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What is to be foretold, and where.
+
+    Attributes
+    ----------
+    data : Frames or Features
+        The trajectories.
+    labels : (n,) int32
+        The core of each frame, -1 outside.
+    outcomes : (n,) int32
+        The core to be foretold.
+    scored : (n,) bool
+        The frames that count.
+    n_states : int
+        The number of cores, K.
+    backward : bool
+        Whether the outcome is the core that the molecule came from.
+    """
+
+    data: Frames | Features
+    labels: np.ndarray
+    outcomes: np.ndarray
+    scored: np.ndarray
+    n_states: int
+    backward: bool
+
+    def frequencies(self, train: np.ndarray) -> np.ndarray:
+        """How often each core comes next after the frames of `train`, (K,)."""
+        seen = self.outcomes[self.scored & train]
+        return np.bincount(seen, minlength=self.n_states) / len(seen)
+
+
+def make_case(
+    data: Frames | Features, cores: Cores | npt.ArrayLike, direction: str, frames: npt.ArrayLike | None
+) -> tuple[Case, np.ndarray]:
+    """Return what is to be foretold, and the passages of the frames that count; raise if none does."""
+    backward = check_choice("direction", direction, ("next", "last")) == "last"
+    labels, n_states = core_labels(data, cores)
+    found = find_outcomes(data, cores)
+    outcomes = found.last if backward else found.next
+    scored = (labels < 0) & (outcomes >= 0)
+    if frames is not None:
+        frames = np.asarray(frames)
+        if frames.shape != (len(data),) or frames.dtype != bool:
+            raise ValueError(
+                f"`frames` must be a bool array with one entry per frame, shape ({len(data)},); got shape "
+                f"{frames.shape} of {frames.dtype}."
+            )
+        scored &= frames
+    if len(np.unique(outcomes[scored])) < 2:
+        reached = np.unique(outcomes[scored]).tolist()
+        raise ValueError(
+            "`data` must hold passages to at least 2 different cores, in trajectories whose frames are in "
+            f"the order of time; got {len(np.unique(found.passages[scored]))} usable passages, to cores "
+            f"{reached}. Take larger cores (core_rule='share'), longer trajectories, or beta as a number."
+        )
+    return Case(data, labels, outcomes, scored, n_states, backward), found.passages[scored]

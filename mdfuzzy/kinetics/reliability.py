@@ -1,0 +1,109 @@
+"""Predicted probabilities against observed frequencies."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mdfuzzy._check import read_only
+
+#: Two-sided 95 % of a normal distribution.
+_Z = 1.959964
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """A reliability diagram: how often what was predicted with probability p came true.
+
+    Every scored frame gives one pair for each state: the predicted probability of that state, and whether
+    it was the one. Pairs are put in bins of equal width by their prediction.
+
+    Attributes
+    ----------
+    predicted : (b,) float64
+        Mean prediction in each bin; NaN in an empty one.
+    observed : (b,) float64
+        Share of the pairs in each bin that came true; NaN in an empty one. On the diagonal if calibrated.
+    lower, upper : (b,) float64
+        95 % interval of `observed` (Wilson), with the effective number of independent passages in the bin,
+        (sum of w)^2 / (sum of w^2) with w the pairs of each passage, in place of the number of pairs.
+    passages : (b,) int64
+        How many passages have a pair in the bin.
+    pairs : (b,) int64
+        How many pairs are in the bin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mdfuzzy.kinetics import reliability
+    >>> predicted = np.array([[0.9, 0.1], [0.9, 0.1], [0.2, 0.8]])
+    >>> found = reliability(predicted, [0, 0, 1], [0, 0, 1], n_bins=2)
+    >>> found.predicted.round(2), found.observed, found.passages
+    (array([0.13, 0.87]), array([0., 1.]), array([2, 2]))
+    """
+
+    predicted: np.ndarray
+    observed: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    passages: np.ndarray
+    pairs: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("predicted", "observed", "lower", "upper", "passages", "pairs"):
+            object.__setattr__(self, name, read_only(np.asarray(getattr(self, name))))
+
+
+def reliability(
+    predicted: np.ndarray, outcomes: np.ndarray, passages: np.ndarray, *, n_bins: int = 10
+) -> Reliability:
+    """Compare predicted probabilities with what came true.
+
+    Parameters
+    ----------
+    predicted : (m, K) array
+        The probability of each state at each of the scored frames.
+    outcomes : (m,) int array
+        The state that came true.
+    passages : (m,) int array
+        Frames of the same number are not independent of each other.
+    n_bins : int
+        Bins of equal width over [0, 1].
+
+    Returns
+    -------
+    Reliability
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> mf.kinetics.reliability([[0.75, 0.25]] * 4, [0, 0, 0, 1], [0, 1, 2, 3], n_bins=2).observed
+    array([0.25, 0.75])
+    """
+    predicted, outcomes = np.asarray(predicted, dtype=np.float64), np.asarray(outcomes)
+    states = predicted.shape[1]
+    bins = np.minimum((predicted * n_bins).astype(np.int64), n_bins - 1).ravel()
+    came_true = (outcomes[:, None] == np.arange(states)).ravel()
+    pairs = np.bincount(bins, minlength=n_bins)
+    # The pairs of each passage in each bin: their number, squared, is what repetition adds to the variance.
+    _, number = np.unique(passages, return_inverse=True)
+    both, weights = np.unique(np.repeat(number, states) * n_bins + bins, return_counts=True)
+    sharing = np.bincount(both % n_bins, minlength=n_bins)
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(bins, predicted.ravel(), n_bins) / pairs
+        shares = np.bincount(bins, came_true, n_bins) / pairs
+        effective = pairs.astype(np.float64) ** 2 / np.bincount(both % n_bins, weights**2.0, n_bins)
+        lower, upper = wilson_interval(shares, effective)
+    return Reliability(means, shares, lower, upper, sharing, pairs)
+
+
+def wilson_interval(share: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the 95 % interval of a probability of which `share` was seen in `n` independent trials.
+
+    Examples
+    --------
+    >>> [float(round(limit, 3)) for limit in wilson_interval(0.5, 10)]
+    [0.237, 0.763]
+    """
+    middle = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
+    half = _Z / (1 + _Z**2 / n) * np.sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2))
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)

@@ -1,0 +1,194 @@
+"""Implied timescales: the relaxation times of Markov models at several lags, with intervals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mdfuzzy._check import check_int, check_real, read_only
+from mdfuzzy.kinetics.dtrajs import Milestoned
+from mdfuzzy.kinetics.markov import (
+    check_dtrajs,
+    check_lag,
+    connected_model,
+    estimate,
+    pair_counts,
+    relaxation_times,
+    time_unit,
+)
+from mdfuzzy.kinetics.resampling import draw_trajectories, interval, resampled
+
+#: Numbers of lags and of timescales, if not said otherwise.
+_LAGS, _TIMESCALES = 12, 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ImpliedTimescales:
+    """Relaxation times of Markov models at several lags, with intervals from resampled trajectories.
+
+    Attributes
+    ----------
+    lags : (m,) int64
+        In frames.
+    lag_times : (m,) float64
+        The same in `unit`.
+    values : (m, p) float64
+        Slowest first; NaN where a timescale is not longer than its lag, and where states are not connected.
+    lower, upper : (m, p) float64
+        The ends of the interval; NaN where the resamples do not determine them.
+    unit : {"ps", "frames"}
+        Of all times.
+    complete : (m,) int64
+        In how many of the resamples the trajectories connect all states.
+    n_resamples : int
+        How many there are; 0 if there is one trajectory only.
+    confidence : float
+        Of the interval.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> dtrajs = [np.cumsum(rng.random(5000) < 0.01) % 2 for _ in range(8)]
+    >>> print(mf.kinetics.implied_timescales(dtrajs, lags=[1, 10], timestep=0.5))
+    implied timescales in ps, 90 % intervals from 50 resamples of whole trajectories
+      lag 0.5: ...
+      lag 5: ...
+    """
+
+    lags: np.ndarray
+    lag_times: np.ndarray
+    values: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    unit: str
+    complete: np.ndarray | None = None
+    n_resamples: int = 0
+    confidence: float = 0.9
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lags", read_only(np.asarray(self.lags, np.int64)))
+        complete = np.zeros(len(self.lags)) if self.complete is None else self.complete
+        object.__setattr__(self, "complete", read_only(np.asarray(complete, np.int64)))
+        for name in ("lag_times", "values", "lower", "upper"):
+            object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), np.float64)))
+
+    def __len__(self) -> int:
+        return len(self.lags)
+
+    def __repr__(self) -> str:
+        return f"ImpliedTimescales({self.values.shape[1]} timescales at {len(self)} lags)"
+
+    def __str__(self) -> str:
+        resamples = (
+            f"{100 * self.confidence:.3g} % intervals from {self.n_resamples} resamples of whole trajectories"
+        )
+        lines = [f"implied timescales in {self.unit}, {resamples if self.n_resamples else 'no resamples'}"]
+        for lag, values, lower, upper, complete in zip(
+            self.lag_times, self.values, self.lower, self.upper, self.complete, strict=True
+        ):
+            known = [
+                f"{value:.3g} ({low:.3g} to {high:.3g})".replace("nan", "?")
+                for value, low, high in zip(values, lower, upper, strict=True)
+                if not np.isnan(value)
+            ]
+            lost = self.n_resamples - complete
+            note = f"; {lost} resamples do not connect all states" if lost else ""
+            lines.append(f"  lag {lag:.3g}: {', '.join(known) or 'none longer than the lag'}{note}")
+        return "\n".join(lines)
+
+
+def implied_timescales(
+    dtrajs: Sequence[np.ndarray] | Milestoned,
+    *,
+    lags: Sequence[int] | None = None,
+    timestep: float | None = None,
+    n_timescales: int | None = None,
+    n_resamples: int = 50,
+    confidence: float = 0.9,
+    seed: int = 0,
+) -> ImpliedTimescales:
+    """Estimate the relaxation times of Markov models at several lags.
+
+    The frames of one trajectory are not independent, trajectories are: so the intervals come from drawing
+    whole trajectories anew, as many as there are, with replacement. Where a resample does not connect a state
+    that all the data connects, one timescale of it counts as infinite, at the slow end. An end of an interval
+    that falls on such an infinite value is not determined by the data, and is NaN.
+
+    Parameters
+    ----------
+    dtrajs : Milestoned, or sequence of (n_i,) int arrays
+        One array of states per trajectory, none negative.
+    lags : sequence of int, optional
+        In frames; by default up to 12, even in the logarithm, from 1 to a tenth of the longest trajectory,
+        without those at the end at which no timescale is longer than the lag.
+    timestep : float, optional
+        Time between frames in ps; without it all times are in frames.
+    n_timescales : int, optional
+        How many; by default all, but at most 10.
+    n_resamples : int
+        How many times trajectories are drawn anew; 0 for no intervals.
+    confidence : float
+        The share of the resamples inside the interval.
+    seed : int
+        Of the random numbers.
+
+    Returns
+    -------
+    ImpliedTimescales
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> dtrajs = [np.cumsum(rng.random(5000) < 0.01) % 2 for _ in range(8)]
+    >>> result = mf.kinetics.implied_timescales(dtrajs, lags=[1, 10, 30])
+    >>> exact = -1 / np.log(0.98)
+    >>> bool(np.all((result.lower < exact) & (exact < result.upper)))
+    True
+    """
+    dtrajs = check_dtrajs(dtrajs)
+    unit, scale = time_unit(timestep)
+    confidence = check_real("confidence", confidence, above=0, at_most=1)
+    draws = draw_trajectories(len(dtrajs), n_resamples, seed)
+    automatic = lags is None
+    if automatic:
+        lags = np.geomspace(1, max(1, max(map(len, dtrajs)) // 10), _LAGS).round().astype(int)
+    lags = np.array(sorted({check_lag(lag, dtrajs, "lags") for lag in lags}), np.int64)
+    if len(lags) == 0:
+        raise ValueError("`lags` must hold at least one lag; got none. Leave it out for an automatic range.")
+    # States that are connected at a lag are connected at every shorter one.
+    states = connected_model(pair_counts(dtrajs, lags[0]).sum(axis=0), lags[0]).count_model.state_symbols
+    p = _TIMESCALES if n_timescales is None else check_int("n_timescales", n_timescales, 1)
+    p = min(p, len(states) - 1)
+    values, lower, upper = (np.full((len(lags), p), np.nan) for _ in range(3))
+    complete = np.zeros(len(lags), np.int64)
+    for row, lag in enumerate(lags):
+        counts = pair_counts(dtrajs, lag)[:, states][:, :, states]
+        found = _timescales(counts.sum(axis=0), lag)[:p]
+        drawn = np.array([_timescales(each, lag) for each in resampled(counts, draws)])
+        drawn = drawn.reshape(len(draws), len(states) - 1)
+        complete[row] = np.count_nonzero(np.isfinite(drawn).all(axis=1))
+        known = (found > lag) & np.isfinite(found)
+        low, high = interval(drawn[:, :p], confidence)
+        for table, times in ((values, found), (lower, low), (upper, high)):
+            table[row, known] = scale * times[known]
+    kept = len(lags)
+    while automatic and kept > 1 and np.isnan(values[kept - 1]).all():
+        kept -= 1
+    tables = (each[:kept] for each in (lags, scale * lags, values, lower, upper))
+    return ImpliedTimescales(*tables, unit, complete[:kept], len(draws), confidence)
+
+
+def _timescales(counts: np.ndarray, lag: int) -> np.ndarray:
+    """Return one timescale less than there are states, slowest first, in frames.
+
+    Each state that is not connected with the rest makes one of them infinite. They are 0 for
+    eigenvalues that are not positive: shorter than any lag.
+    """
+    times = np.full(len(counts) - 1, np.inf)
+    model = estimate(counts, lag)
+    if model is not None:
+        found = np.nan_to_num(relaxation_times(model.eigenvalues()[1:], lag), posinf=np.inf)
+        times[len(times) - len(found) :] = found
+    return times

@@ -1,0 +1,182 @@
+"""The frames over phi and psi, or two other coordinates, at every beta: what the interactive plot shows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mdfuzzy.clustering import Clustering
+from mdfuzzy.frames import Frames
+from mdfuzzy.plots.bins import Bins, suggest_bins
+from mdfuzzy.plots.planes import second_highest
+from mdfuzzy.plots.projections import Projection, project, torsions
+from mdfuzzy.report.packing import pack, quantize, rounded
+
+#: Bytes of all maps before they are compressed. Even incompressible ones leave the page below 10 MB.
+_BUDGET = 3_000_000
+_FEWEST_BINS = 24
+#: A frame whose highest membership is less than this is between states.
+CERTAIN = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The memberships at one beta, of all frames or of some.
+
+    Attributes
+    ----------
+    beta : float
+        The temperature of the walk.
+    values : (m, K) array
+        Memberships.
+    frames : (m,) int array or None
+        Which frames they are of; None for all.
+    """
+
+    beta: float
+    values: np.ndarray
+    frames: np.ndarray | None = None
+
+
+def solutions(result: Clustering) -> list[Solution]:
+    """Return the memberships at every beta that was solved for, the coldest first.
+
+    At the beta that was used they are those of all frames.
+
+    States that were found anew, among the scanned frames only, get the numbers of those that share
+    most of their frames; a scan that found another number of states is left out.
+    """
+    found = [Solution(result.memberships.beta, result.memberships.values)]
+    scan = result.beta_scan
+    if scan is not None and scan.memberships is not None and scan.memberships.shape[2] == result.n_states:
+        order = _same_numbers(result, scan.memberships, scan.frames)
+        found += [
+            Solution(float(beta), values[:, order], scan.frames)
+            for beta, values in zip(scan.betas, scan.memberships, strict=True)
+            if not np.isclose(beta, result.memberships.beta, rtol=1e-9, atol=0.0)
+        ]
+    return sorted(found, key=lambda each: each.beta)
+
+
+def _same_numbers(result: Clustering, scanned: np.ndarray, frames: np.ndarray | None) -> np.ndarray:
+    """Return which column of the scanned memberships is state 0, 1, ... of the result."""
+    if frames is None:
+        return np.arange(result.n_states)
+    from scipy.optimize import linear_sum_assignment
+
+    nearest = np.argmin(np.abs(1 / result.beta_scan.betas - 1 / result.memberships.beta))
+    return linear_sum_assignment(-result.memberships.values[frames].T @ scanned[nearest])[1]
+
+
+def projections(result: Clustering) -> dict[str, Projection]:
+    """Return the planes that the plot can show, by name: one per residue, or one of two other coordinates."""
+    data = result.data
+    if isinstance(data, Frames):
+        if data.phi is not None and data.residues:
+            return {name: torsions(data, place) for place, name in enumerate(data.residues)}
+        return {"principal components": project(data)}
+    if data is None or data.values.shape[1] < 2:
+        return {}
+    return {"features": project(data)}
+
+
+def describe_maps(result: Clustering) -> dict[str, object] | None:
+    """Return all that the interactive plot needs, ready for JSON; None if there are no two coordinates.
+
+    The frames are binned, for every residue and beta: the state of most frames in a bin, the mean of their
+    second-highest memberships, and the mean memberships of each state. Where the molecule has very many
+    residues the bins get wider, then only the chosen beta is kept, then only the first residues.
+    """
+    planes = projections(result)
+    if not planes:
+        return None
+    solved = solutions(result)
+    planes, solved, number = _within_budget(planes, solved, result.n_states)
+    seconds = [second_highest(each.values) for each in solved]
+    chosen = result.memberships.beta
+    return {
+        "betas": [_beta_text(each.beta) for each in solved],
+        "chosen": next(place for place, each in enumerate(solved) if each.beta == chosen),
+        "scanned": [len(each.values) for each in solved],
+        "populations": rounded([each.values.mean(axis=0, dtype=np.float64) for each in solved], 4),
+        "between": rounded([np.mean(each.values.max(axis=1) < CERTAIN) for each in solved], 3),
+        "peaks": [_points(plane, result.cores.peaks, _peak_names(result)) for plane in planes.values()],
+        "between_frames": _between(result, list(planes.values())),
+        "planes": [_describe_plane(name, plane, solved, seconds, number) for name, plane in planes.items()],
+    }
+
+
+def _points(plane: Projection, frames: np.ndarray, texts: list[str]) -> dict[str, object]:
+    x, y = rounded(plane.values[frames].T)
+    return {"x": x, "y": y, "text": texts}
+
+
+def _peak_names(result: Clustering) -> list[str]:
+    return [f"<b>state {row.state}</b>, {row.share:.1%} of all frames: its peak" for row in result.states]
+
+
+def _between(result: Clustering, planes: list[Projection]) -> list[dict[str, object]] | None:
+    """Return the most balanced frame of each interface; None if there is none."""
+    if result.interfaces is None or not len(result.interfaces):
+        return None
+    frames = np.array([frames[0] for frames in result.interfaces.frames])
+    texts = [
+        f"the most balanced frame between states {a} and {b}" for a, b in result.interfaces.pairs.tolist()
+    ]
+    return [_points(plane, frames, texts) for plane in planes]
+
+
+def _within_budget(
+    planes: dict[str, Projection], solved: list[Solution], n_states: int
+) -> tuple[dict[str, Projection], list[Solution], int]:
+    """Return which planes and betas to show, and in how many bins, so that the page stays small."""
+    number = suggest_bins(len(next(iter(planes.values()))))
+
+    def size(number: int) -> int:
+        cells = sum(np.count_nonzero(plane.bin(number).counts) for plane in planes.values())
+        return cells * len(solved) * (n_states + 2)
+
+    while number > _FEWEST_BINS and size(number) > _BUDGET:
+        number = max(_FEWEST_BINS, int(0.75 * number))
+    if size(number) > _BUDGET:
+        solved = [each for each in solved if each.frames is None][:1]
+    kept = max(1, int(len(planes) * min(1.0, _BUDGET / size(number))))
+    return dict(list(planes.items())[:kept]), solved, number
+
+
+def _describe_plane(
+    name: str, plane: Projection, solved: list[Solution], seconds: list[np.ndarray], number: int
+) -> dict[str, object]:
+    grid = plane.bin(number)
+    cells = np.flatnonzero(grid.counts)
+    layers = []
+    for solution, second in zip(solved, seconds, strict=True):
+        part = _part(grid, solution.frames)
+        most = part.most_common(solution.values.argmax(axis=1)).reshape(-1)[cells]
+        means = part.mean(np.column_stack([second, solution.values])).reshape(len(grid.counts) ** 2, -1)[
+            cells
+        ]
+        layers.append(np.vstack([np.where(most < 0, 255, most).astype(np.uint8), quantize(means).T]))
+    return {
+        "name": name,
+        "labels": plane.labels,
+        "angles": [period is not None for period in plane.periods],
+        "equal": plane.equal,
+        "edges": [[float(edges[0]), float(edges[-1])] for edges in grid.edges],
+        "bins": number,
+        "cells": pack(cells.astype(np.int32)),
+        "counts": pack(grid.counts.reshape(-1)[cells].astype(np.int32)),
+        "layers": pack(np.stack(layers)),
+    }
+
+
+def _part(grid: Bins, frames: np.ndarray | None) -> Bins:
+    """Return the bins of some of the frames, on the same grid."""
+    if frames is None:
+        return grid
+    index = grid.index[frames]
+    counts = np.bincount(index, minlength=grid.counts.size).reshape(grid.counts.shape)
+    return Bins(grid.edges, index, counts, grid.periodic)
+
+
+def _beta_text(beta: float) -> str:
+    return "∞" if np.isinf(beta) else f"{beta:.3g}"
