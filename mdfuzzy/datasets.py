@@ -152,9 +152,9 @@ def two_links(n: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def spirals(n: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Draw two interleaved spirals in clutter; the head of each is close to the tail of the other.
 
-    Each spiral makes one turn; it is densest at its head, the inner end. A tenth of the points is spread evenly
-    over the square around them. On such data Bonis and Oudot show that only a cold walk tells clusters apart
-    that are separated by a gap in the density but not by distance.
+    Each spiral makes one turn; it is densest at its head, the inner end. A tenth of the points is spread
+    evenly over the square around them. On such data Bonis and Oudot show that only a cold walk tells clusters
+    apart that are separated by a gap in the density but not by distance.
 
     Parameters
     ----------

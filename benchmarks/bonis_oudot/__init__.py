@@ -1,1 +1,1 @@
-"""The experiments of Bonis and Oudot, one module each: `run` computes and draws, `text` tells what came out."""
+"""The experiments of Bonis and Oudot, one module each: `run` computes and draws, `text` tells the outcome."""

@@ -7,9 +7,10 @@ import numpy as np
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
+from matplotlib.colors import LinearSegmentedColormap
 
-#: Low, equal and high membership; can be told apart by every kind of colour vision.
-MEMBERSHIP = "RdYlBu_r"
+#: Low, equal and high membership: blue, gold, red, which differ in lightness too.
+MEMBERSHIP = LinearSegmentedColormap.from_list("membership", ["#2c4ba0", "#e8c33c", "#a50026"])
 BLUE, RED, GREY = "#0072b2", "#d55e00", "#999999"
 #: More points than this are not all drawn.
 _DRAWN = 4_000

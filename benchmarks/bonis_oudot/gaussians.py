@@ -1,11 +1,11 @@
-"""The paper's first figure: a walk that must hit a single point gets lost, one that must hit a core does not."""
+"""The paper's first figure: a walk that must hit a single point gets lost; one to a core does not."""
 
 from pathlib import Path
 
 import numpy as np
-from bonis_oudot.drawing import BLUE, RED, panels, plane, save
 
 import mdfuzzy as mf
+from bonis_oudot.drawing import BLUE, RED, panels, plane, save
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
 DIMENSIONS = (2, 5)
@@ -67,27 +67,33 @@ def describe(result: mf.Clustering, right: np.ndarray, labels: np.ndarray) -> di
     }
 
 
+_TEXT = """## An unbalanced mixture of two Gaussians
+
+A wide Gaussian with 85 % of the points and a narrow one with 15 % (`mf.datasets.unbalanced_gaussians`),
+beta = {beta:g}. Red is the right cluster, blue the left one; golden points are half-way. *Contrast* is
+the mean membership in the right cluster of the right Gaussian's points, less that of the left one's: 1 if
+the walk knows where it began, 0 if it does not.
+
+![memberships and contrast]({figure})
+
+A walk that must hit one point out of n wanders so long that it forgets where it began, the more so the
+more points there are, and the more dimensions (molecules have ten or more). A core holds many points
+however many there are, and keeps its contrast. The panels on the left and in the middle show {drawn:,}
+points.
+
+| dimensions | points | K | contrast: cores | contrast: points | own side: cores | own side: points |
+|--:|--:|--:|--:|--:|--:|--:|
+{rows}
+
+*Own side*: the share of points with more than half of their membership in the cluster of their own
+Gaussian.
+"""
+
+
 def text(found: dict) -> str:
     """Tell what came out."""
-    lines = [
-        "## An unbalanced mixture of two Gaussians",
-        "",
-        "A wide Gaussian with 85 % of the points and a narrow one with 15 %"
-        f" (`mf.datasets.unbalanced_gaussians`), beta = {found['beta']:g}. Red is the right cluster, blue the left"
-        " one; pale points are between them. *Contrast* is the mean membership in the right cluster of the"
-        " right Gaussian's points, less that of the left one's: 1 if the walk knows where it began, 0 if not.",
-        "",
-        f"![memberships and contrast]({found['figure']})",
-        "",
-        "A walk that must hit one point out of n wanders so long that it forgets where it began, the more so"
-        " the more points there are, and the more dimensions (molecules have ten or more). A core holds many"
-        " points however many there are: its contrast stays. "
-        f"The left and middle panels show {found['drawn']:,} points.",
-        "",
-        "| dimensions | points | K | contrast, cores | contrast, single points | right side, cores | right side, single points |",
-        "|--:|--:|--:|--:|--:|--:|--:|",
-    ]
     rows = {(row["dimensions"], row["n"], row["rule"]): row for row in found["rows"]}
+    lines = []
     for (dimensions, n, rule), core in rows.items():
         if rule == "prominence":
             point = rows[dimensions, n, "point"]
@@ -95,8 +101,4 @@ def text(found: dict) -> str:
                 f"| {dimensions} | {n:,} | {core['K']} | {core['contrast']:.3f} | {point['contrast']:.3f} "
                 f"| {core['accuracy']:.1%} | {point['accuracy']:.1%} |"
             )
-    lines += [
-        "",
-        "*Right side*: the share of points with more than half of their membership in their own Gaussian.",
-    ]
-    return "\n".join(lines)
+    return _TEXT.format(**found | {"rows": "\n".join(lines)})

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import numpy as np
-from bonis_oudot.drawing import panels, plane, save
-from bonis_oudot.fuzzy_c_means import fuzzy_c_means
 
 import mdfuzzy as mf
+from bonis_oudot.drawing import panels, plane, save
+from bonis_oudot.fuzzy_c_means import fuzzy_c_means
 
 BETAS = (1.0, 0.3)
 #: Spectral clustering is run on so many of the points, as in the paper.
@@ -51,27 +51,30 @@ def spectral_c_means(points: np.ndarray, *, k: int = 15, fuzzifier: float = 2.0)
     return fuzzy_c_means(vectors, 2, fuzzifier=fuzzifier)
 
 
+_TEXT = """## Two interleaved spirals
+
+{n:,} points, a tenth of them clutter (`mf.datasets.spirals`); the head of each spiral is close to the
+tail of the other. Spectral fuzzy c-means sees {subsample:,} of the points.
+
+![two temperatures and spectral fuzzy c-means]({figure})
+
+At beta = 1 the gap in the density does not make up for the short way across it, and the result is like
+that of spectral clustering, which knows the same walk. At beta = 0.3 the walk follows the density and
+stays in its spiral. The table gives the share of points in the cluster of their own spiral (the larger
+membership counts).
+
+| seed | K | {names} |
+|--:|--:|{rule}
+{rows}
+"""
+
+
 def text(found: dict) -> str:
     """Tell what came out."""
     names = [name for name in found["rows"][0] if name not in ("seed", "K")]
     lines = [
-        "## Two interleaved spirals",
-        "",
-        f"{found['n']:,} points, a tenth of them clutter (`mf.datasets.spirals`); the head of each spiral is close"
-        f" to the tail of the other. Spectral fuzzy c-means sees {found['subsample']:,} of the points.",
-        "",
-        f"![two temperatures and spectral fuzzy c-means]({found['figure']})",
-        "",
-        "At beta = 1 the gap in the density does not make up for the short way across it, and the result is"
-        " like that of spectral clustering, which knows the same walk. At beta = 0.3 the walk follows the density"
-        " and stays in its spiral. The table gives the share of points in the cluster of their own spiral"
-        " (the larger membership counts).",
-        "",
-        "| seed | K | " + " | ".join(name.replace("beta ", "beta = ") for name in names) + " |",
-        "|--:|--:|" + "--:|" * len(names),
-    ]
-    lines += [
         f"| {row['seed']} | {row['K']} | " + " | ".join(f"{row[name]:.1%}" for name in names) + " |"
         for row in found["rows"]
     ]
-    return "\n".join(lines)
+    heads = " | ".join(name.replace("beta ", "beta = ") for name in names)
+    return _TEXT.format(**found | {"rows": "\n".join(lines), "names": heads, "rule": "--:|" * len(names)})

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+
+import mdfuzzy as mf
 from bonis_oudot import uci
 from bonis_oudot.drawing import BLUE, GREY, RED, panels, save
 from bonis_oudot.fuzzy_c_means import fuzzy_c_means
-
-import mdfuzzy as mf
 from mdfuzzy.prominence import expected_noise
 
 #: What the paper prints: rows of Waveform, Pendigits, Statlog.
@@ -26,7 +26,7 @@ FUZZIFIERS = (1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0)
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read the paper: the graph of the walk, its weights, the power of 1/DTM that is the density."""
+    """One way to read the paper: the graph of the walk, its weights, the power of 1/DTM for a density."""
 
     words: str
     graph: str = "union"
@@ -36,13 +36,14 @@ class Reading:
     core_rule: str = "prominence"
 
 
+GAUSSIAN = "union graph, Gaussian kernel of the likeliest width, power weights, f = DTM^-d"
 OURS = Reading("ours: union graph, power weights, f = DTM^-d")
 POINT = Reading("single-point cores, otherwise ours", core_rule="point")
 OTHERS = (
     Reading("union graph, power weights, f = 1/DTM", dimension=1.0),
     Reading("directed graph, power weights, f = DTM^-d", graph="directed"),
     Reading("directed graph, power weights, f = 1/DTM", graph="directed", dimension=1.0),
-    Reading("union graph, Gaussian kernel, power weights, f = DTM^-d", window=True),
+    Reading(GAUSSIAN, window=True),
     Reading("union graph, Gaussian kernel, power weights, f = 1/DTM", window=True, dimension=1.0),
     Reading(
         "directed graph, weights as printed, f = 1/DTM",
