@@ -169,7 +169,7 @@ def test_spirals_are_each_other_turned_half_round_and_densest_at_the_head():
 
 
 def test_a_cold_walk_tells_the_spirals_apart_and_a_plain_one_does_not():
-    points, labels = mf.datasets.spirals(3_000)
+    points, labels = mf.datasets.spirals(6_000)
     arms = labels < 2
     found = {
         beta: mf.cluster(points, mf.Settings(beta=beta, n_jobs=1)).memberships.hard[arms]
