@@ -83,15 +83,16 @@ def draw(found: list[dict], path: Path) -> None:
         words = name if name in BOUNDED else f"{name}: {exponent(sizes, step['seconds']):.2f}"
         style = {"color": "black", "lw": 2.5} if whole else {"color": colours[place % len(colours)]}
         left.loglog(sizes, step["seconds"], "o-", ms=3, label=words, **style)
+        right.loglog(sizes, step["memory"], "o-", ms=3, **style)
     last = steps["all after the neighbours"]["seconds"][-1]
     shape = sizes * np.log(sizes)
     left.loglog(sizes, last * shape / shape[-1], "k:", lw=1, label="n log n")
     left.set(xlabel="frames", ylabel="seconds", title="time, with fitted exponents")
     left.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
-    memory = collect(found)["all after the neighbours"]["memory"]
-    right.loglog(sizes, memory, "o-", color="black", label=f"exponent {exponent(sizes, memory):.2f}")
-    right.set(xlabel="frames", ylabel="GB", title="peak memory")
-    right.legend(frameon=False)
+    power = exponent(sizes, steps["all after the neighbours"]["memory"])
+    right.set(xlabel="frames", ylabel="GB", title=f"peak memory; the largest: {power:.2f}")
+    right.yaxis.set_major_formatter("{x:g}")
+    right.yaxis.set_minor_formatter("{x:g}")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
     plt.close(figure)

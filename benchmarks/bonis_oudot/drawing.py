@@ -1,5 +1,6 @@
 """What the figures have in common: colours, points in the plane, small files."""
 
+from io import BytesIO
 from pathlib import Path
 
 import matplotlib
@@ -33,8 +34,12 @@ def plane(axes: plt.Axes, points: np.ndarray, values: np.ndarray, title: str, **
 
 
 def save(figure: plt.Figure, path: Path) -> str:
-    """Write a figure as a small PNG and return its name."""
+    """Write a figure as a small PNG, of 128 colours, and return its name."""
+    from PIL import Image
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=100, pil_kwargs={"optimize": True})
+    drawn = BytesIO()
+    figure.savefig(drawn, dpi=110, format="png")
     plt.close(figure)
+    Image.open(drawn).convert("RGB").quantize(128).save(path, optimize=True)
     return path.name
