@@ -44,6 +44,7 @@ sphinx_gallery_conf = {
     # Scripts named plot_... are run when the documentation is built; the others are shown.
     "filename_pattern": r"/plot_",
     "abort_on_example_error": True,
+    "capture_repr": (),  # what is to be seen is printed
     "download_all_examples": False,
     "show_memory": False,
     "plot_gallery": True,
@@ -69,10 +70,13 @@ def write_reference(page: Path) -> None:
     for home in mdfuzzy._MODULES:
         names[home] = [f"{home}.{name}" for name in import_module(f"mdfuzzy.{home}").__all__]
     lines = ["Reference", "=========", "", ".. module:: mdfuzzy", ""]
-    lines += ["Every name is an attribute of the package: ``import mdfuzzy as mf``, then ``mf.load(...)``."]
+    lines += ["Every name is an attribute of the package: ``import mdfuzzy as mf``, then ``mf.load(...)``;"]
+    lines += ["what is in a public module is reached through it: ``mf.kinetics.visits(...)``."]
     for home, public in names.items():
         summary = import_module(f"mdfuzzy.{home}").__doc__.splitlines()[0]
         lines += ["", home, "-" * len(home), "", summary, ""]
+        if home in mdfuzzy._MODULES:  # so that pages can refer to it
+            lines += [f".. module:: mdfuzzy.{home}", ".. currentmodule:: mdfuzzy", ""]
         lines += [".. autosummary::", "   :toctree: generated", "", *(f"   {name}" for name in public)]
     text = "\n".join(lines) + "\n"
     if not page.exists() or page.read_text() != text:  # an unchanged page is not built again

@@ -120,8 +120,9 @@ class Steps:
         else:
             result, messages = self._load_or_compute(name, kind, compute, needs, used or {})
         for message in messages:
-            self.warnings.append(message)
-            warn_user(message)
+            if message not in self.warnings:
+                self.warnings.append(message)
+                warn_user(message)
         return result
 
     def _load_or_compute(
@@ -151,10 +152,10 @@ def _recorded(name: str, compute: Callable[[], Result]) -> tuple[Result, list[st
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = compute()
-    messages = []
+    messages = {}  # each once, in the order in which they came
     for each in caught:
         if each.category is UserWarning:
-            messages.append(str(each.message))
+            messages[str(each.message)] = None
         else:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-    return result, messages
+    return result, list(messages)

@@ -163,7 +163,7 @@ def _warn_of_other_times(times: np.ndarray, timestep: float, piece: Piece) -> No
     step = float(np.median(np.diff(times)))
     if abs(step - timestep) > 0.01 * timestep:
         warn_user(
-            f"`timestep` is {timestep:g} ps, but {piece.name} holds times {step:g} ps apart. Those of the "
+            f"`timestep` is {timestep:g} ps, but {piece.name} holds times {step:.4g} ps apart. Those of the "
             f"file are kept; leave `timestep` out, or correct the file if its times are wrong."
         )
 

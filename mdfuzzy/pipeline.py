@@ -79,7 +79,9 @@ def cluster(
     if store is not None and not hasattr(store, "begin"):
         raise TypeError(f"`store` must be a `RunDir`; got {store!r}. Use store=mf.RunDir({str(store)!r}).")
     n_neighbors = settings.n_neighbors(len(data))
-    with nullcontext() if store is None else store.lock():
+    from mdfuzzy._kernels.compiling import announced
+
+    with announced(), nullcontext() if store is None else store.lock():
         steps = Steps() if store is None else Steps(store, store.begin(data, settings))
         neighbors = steps.run(
             "neighbors",

@@ -213,9 +213,10 @@ class Settings:
     )
     beta: float | str = _setting(
         2.0,
-        "Temperature of the walk: 2 is the ensemble's own diffusion, smaller is colder. 'entropy' takes the "
-        "beta at which the entropy of the memberships changes most, 'kinetic' the one whose memberships "
-        "foretell best which core the trajectories reach next.",
+        "Temperature of the walk; large is hot: 2 is the ensemble's own diffusion, 0.2 is ten times colder "
+        "and gives nearly hard states. 'entropy' takes the beta at which the entropy of the memberships "
+        "changes most, 'kinetic' the one whose memberships foretell best which core the trajectories reach "
+        "next.",
         _beta,
     )
     scan_beta: bool = _setting(False, "Also solve over a range of beta if beta is a number.", _flag)

@@ -15,10 +15,10 @@ from mdfuzzy.kinetics import (
     timestep,
 )
 
-#: Without intervals, timescales that differ by less than this share count as the same.
+#: Without intervals, a timescale that rises by less than this share is level.
 _LEVEL = 0.1
-#: Steps of the Chapman-Kolmogorov test.
-_STEPS = 5
+#: Steps of the Chapman-Kolmogorov test, and the share of the slowest timescale that they should cover.
+_STEPS, _COVERED = 5, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Validation:
     >>> result = mf.cluster([8 * hop[:, None] + rng.normal(size=(3000, 2)) for hop in hops])
     >>> validation = mf.validate_model(result)
     >>> validation.lag, validation.test.states
-    (1, array([0, 1]...))
+    (..., array([0, 1]...))
     """
 
     timescales: ImpliedTimescales | None
@@ -57,8 +57,10 @@ def validate_model(result: Clustering, *, n_resamples: int = 50, seed: int = 0) 
     """Test Markov models between the cores of a clustering, and choose the lag of one.
 
     Discrete trajectories are milestoned: a frame between cores belongs to the core that was visited last. The
-    lag is the shortest one from which on the slowest timescale is level: at every longer lag it lies inside
-    the interval that it has at this one (without intervals: within 10 %).
+    lag is the shortest one from which on the slowest timescale does not rise (at no longer lag above its
+    interval at this one; without an interval: by no more than 10 %), and of which five steps, those of
+    the Chapman-Kolmogorov test, are at least a tenth of it. At lags that are not short beside the
+    trajectories it falls again, because the ends of trajectories cut it; that does not count.
 
     Parameters
     ----------
@@ -80,7 +82,7 @@ def validate_model(result: Clustering, *, n_resamples: int = 50, seed: int = 0) 
     >>> result = mf.cluster(mf.datasets.alanine_dipeptide(stride=10), mf.Settings(prominence=1.0))
     >>> validation = mf.validate_model(result)
     >>> print(validation.reason)
-    The slowest timescale ... at a lag of ... ps...
+    The slowest timescale, ... ps at a lag of ... ps, ...
     """
     if result.data is None:
         return Validation(
@@ -94,7 +96,7 @@ def validate_model(result: Clustering, *, n_resamples: int = 50, seed: int = 0) 
             scales = implied_timescales(dtrajs, **options)
         except ValueError as error:
             return Validation(None, None, None, f"There is no Markov model: {error}")
-        place = level_from(scales)
+        place, level = choose_lag(scales)
         if place is None:
             reason = (
                 "No timescale is longer than any lag: frames are too far apart, or states too short-lived."
@@ -104,26 +106,22 @@ def validate_model(result: Clustering, *, n_resamples: int = 50, seed: int = 0) 
         longest = max(map(len, dtrajs.dtrajs))
         steps = min(_STEPS, (longest - 1) // lag)
         test = chapman_kolmogorov(dtrajs, lag=lag, n_steps=steps, **options)
-    last = place == np.flatnonzero(~np.isnan(scales.values[:, 0]))[-1]
-    verdict = "is still rising" if last and len(scales) > 1 else "is level from there on"
     value = f"{scales.values[place, 0]:.3g} {scales.unit}"
+    verdict = "does not rise from there on" if level else "is still rising: no lag is long enough"
     reason = (
         f"The slowest timescale, {value} at a lag of {scales.lag_times[place]:.3g} {scales.unit}, {verdict}."
     )
     return Validation(scales, lag, test, reason)
 
 
-def level_from(scales: ImpliedTimescales) -> int | None:
-    """Return the place of the first lag from which on the slowest timescale is level; None without any.
-
-    The last lag at which it is known always is one, for nothing comes after it.
-    """
-    slowest, lower, upper = (each[:, 0] for each in (scales.values, scales.lower, scales.upper))
+def choose_lag(scales: ImpliedTimescales) -> tuple[int | None, bool]:
+    """Return the place of the lag to take, None if no timescale is known, and whether it is level there."""
+    slowest, upper = scales.values[:, 0], scales.upper[:, 0]
     known = np.flatnonzero(~np.isnan(slowest))
-    for place in known:
-        low = lower[place] if not np.isnan(lower[place]) else (1 - _LEVEL) * slowest[place]
-        high = upper[place] if not np.isnan(upper[place]) else (1 + _LEVEL) * slowest[place]
-        later = slowest[known[known >= place]]
-        if np.all((later >= low) & (later <= high)):
-            return int(place)
-    return None
+    if len(known) == 0:
+        return None, False
+    highest = np.where(np.isnan(upper), (1 + _LEVEL) * slowest, upper)
+    level = [place for place in known if slowest[known[known >= place]].max() <= highest[place]]
+    covered = [place for place in level if _STEPS * scales.lag_times[place] >= _COVERED * slowest[place]]
+    place = covered[0] if covered else level[-1]
+    return int(place), len(known) == 1 or level[0] != known[-1]

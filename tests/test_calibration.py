@@ -298,6 +298,14 @@ def test_criterion_is_the_skill_of_the_next_core(chain):
     assert some_score(few) == pytest.approx(chain.skill, abs=0.02)
 
 
+def test_few_transitions_are_few_reasons():
+    data, labels = mf.Features(np.zeros((6, 1))), [0, -1, 1, 1, -1, 0]
+    with pytest.warns(UserWarning, match=r"Only few passages tell one beta from another: .* go 2 times from"):
+        score = mf.kinetics.kinetic_criterion(data, labels)
+    with pytest.raises(ValueError, match=r"`memberships` must have shape \(6, 2\), .*; got \(5, 2\)"):
+        score(mf.Memberships(np.full((5, 2), 0.5), np.zeros(5), 2.0, np.zeros(5), 0.0))
+
+
 # --- bad input
 
 
@@ -352,6 +360,10 @@ def test_data_without_usable_passages():
         mf.kinetics.kinetic_criterion(data, np.where(labels > 0, 0, labels))
     with pytest.raises(ValueError, match=r"got 0 usable passages, to cores \[\]\. Take larger cores"):
         mf.kinetics.kinetic_criterion(data, np.full(12, -1))
+    with pytest.raises(
+        ValueError, match=r"`data` must hold passages from one core to another; .* go 0 times"
+    ):
+        mf.kinetics.kinetic_criterion(data, labels)
     one = mf.Features(data.values)
     with pytest.raises(ValueError, match=r"`data` must hold at least 2 trajectories with passages.*; got 1"):
         mf.kinetics.calibration(one, np.full((12, 2), 0.5), labels)

@@ -60,7 +60,7 @@ LAYERS: dict[str, set[str]] = {
     "_lock": set(),
     "rundir": {*COMMON, *STEPS, *RUNNING, "_folder", "_lock"},
     **{name: {*COMMON, *STEPS, *RUNNING} for name in ("plots", "exports", "datasets")},
-    "report": {*COMMON, *STEPS, *RUNNING, "plots"},
+    "report": {*COMMON, *STEPS, *RUNNING, "plots", "__init__"},  # the version
 }
 LAYERS["memberships"] |= {"_solve"}
 LAYERS["cli"] = {name for name in LAYERS if not name.startswith("_")} | {"__init__"}
@@ -78,7 +78,6 @@ LIBRARIES: dict[str, set[str]] = {
     "deeptime": {"kinetics"},
     "click": {"cli"},
     "pyarrow": {"exports"},
-    "pandas": {"exports"},
     "tables": {"_files"},
     "pynndescent": {"neighbors"},
 }

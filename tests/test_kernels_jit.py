@@ -91,3 +91,25 @@ def test_other_errors_are_passed_on(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(numba, "njit", refuse)
     with pytest.raises(RuntimeError, match="out of order"):
         kernel()(lambda x: x)
+
+
+def test_a_word_while_kernels_are_compiled(caplog):
+    from mdfuzzy._kernels.compiling import announced
+
+    def double(x):
+        return x + x
+
+    other = numba.njit(double)
+    double.__module__ = "mdfuzzy._kernels.double"
+    ours = numba.njit(double)
+    with caplog.at_level("INFO", logger="mdfuzzy"):
+        with announced():
+            double.__module__ = "elsewhere"
+            other(1)
+            assert caplog.messages == []
+            double.__module__ = "mdfuzzy._kernels.double"
+            ours(1)
+            ours(1.0)  # another one to compile
+        ours(1j)  # nobody listens any more
+    assert len(caplog.messages) == 1
+    assert caplog.messages[0].startswith("compiling kernels")

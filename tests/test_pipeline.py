@@ -187,7 +187,9 @@ def test_chooses_beta_by_the_next_core_on_some_of_very_many_frames(monkeypatch):
 
 
 def test_no_beta_by_the_next_core_without_passages_or_time():
-    with pytest.raises(ValueError, match="`data` must hold passages to at least 2 different cores"):
+    with pytest.raises(
+        ValueError, match=r"`data` must hold passages from one core to another; .* go 0 times"
+    ):
         mf.cluster(blobs(200, 200, apart=12.0), mf.Settings(beta="kinetic"))
     neighbors = mf.euclidean_neighbors(np.concatenate(hopping(1)), n_neighbors=40)
     with pytest.raises(
@@ -339,3 +341,11 @@ def test_store_that_is_a_path():
         TypeError, match=r"`store` must be a `RunDir`; got 'run'. Use store=mf.RunDir\('run'\)"
     ):
         mf.cluster(points, store="run")
+
+
+def test_a_warning_is_given_once():
+    points = np.random.default_rng(0).normal(size=(200, 2))
+    with pytest.warns(UserWarning, match="There is one state only") as caught:
+        result = mf.cluster(points, mf.Settings(scan_beta=True))  # every solve of the scan warns
+    assert len(caught) == 1
+    assert result.warnings == ("There is one state only: all memberships are 1.",)

@@ -347,7 +347,7 @@ def frames_of(residues: tuple[str, ...]) -> mf.Frames:
 def test_overview_chooses_torsions_or_principal_components(result):
     one, two = (dataclasses.replace(result, data=frames_of(each)) for each in (("ALA2",), ("ALA2", "GLY3")))
     assert mf.plots.overview(one).axes[0].get_xlabel() == "φ (degrees)"
-    assert mf.plots.overview(two).axes[0].get_xlabel().startswith("principal component 1 (nm, ")
+    assert mf.plots.overview(two).axes[0].get_xlabel().startswith("PC 1 (nm), ")
     assert mf.plots.overview(two, residue="GLY3").axes[0].get_xlabel() == "φ of GLY3 (degrees)"
     own = mf.plots.Projection(result.data.values, ("a", "b"))
     assert mf.plots.overview(two, projection=own).axes[0].get_xlabel() == "a"
@@ -358,16 +358,29 @@ def test_overview_of_one_feature(result):
     assert mf.plots.overview(lone).axes[0].get_ylabel() == "log density"
 
 
-def test_write_plots_writes_every_picture(result, tmp_path: Path):
+def test_write_plots_writes_every_picture_and_leaves_pyplot_alone(result, tmp_path: Path):
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+    before = dict(matplotlib.rcParams)
     folder = tmp_path / "pictures"
     more = {"timescales": timescales(), "test": chapman_kolmogorov_test(2)}
-    paths = mf.plots.write_plots(folder, result, dpi=40, **more)
+    paths = mf.plots.write_plots(folder, result, dpi=30, **more)
     names = ["overview", "density", "free-energy", "states", "transitions", "state-0", "state-1", "state-2"]
     names += ["persistence", "prominences", "beta", "network", "timeline-0", "timeline-1"]
     names += ["timescales", "chapman-kolmogorov"]
     assert [path.name for path in paths] == [f"{name}.png" for name in names]
     assert sorted(folder.iterdir()) == sorted(paths)
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
+    assert plt.get_fignums() == []
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_write_plots_writes_only_what_is_asked_for(result, tmp_path: Path):
+    paths = mf.plots.write_plots(tmp_path, result, kinds=["timeline", "state-1"], dpi=20)
+    assert [path.name for path in paths] == ["state-1.png", "timeline-0.png", "timeline-1.png"]
+    with pytest.raises(ValueError, match=r"`kinds` must be one of 'overview', .*'state', .*; got 'movie'"):
+        mf.plots.write_plots(tmp_path, result, kinds=["movie"])
 
 
 def test_a_picture_that_fails_leaves_the_old_one(tmp_path: Path):
@@ -381,16 +394,6 @@ def test_a_picture_that_fails_leaves_the_old_one(tmp_path: Path):
     with pytest.raises(OSError, match="no space left"):
         figures._write(path, Broken(), 100)
     assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("states.png", b"old")]
-
-
-def test_pyplot_and_its_settings_are_left_alone(result, interfaces, tmp_path: Path):
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
-    before = dict(matplotlib.rcParams)
-    mf.plots.write_plots(tmp_path, result, dpi=20, timescales=timescales(), test=chapman_kolmogorov_test(2))
-    assert plt.get_fignums() == []
-    assert dict(matplotlib.rcParams) == before
 
 
 def test_every_function_draws_on_the_axes_that_it_is_given(result, interfaces):

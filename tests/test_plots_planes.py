@@ -8,8 +8,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import mdfuzzy as mf
+from mdfuzzy.plots._axes import percent, push_apart
 from mdfuzzy.plots.bins import suggest_bins
-from mdfuzzy.plots.planes import percent, second_highest
+from mdfuzzy.plots.planes import second_highest
 from mdfuzzy.plots.projections import superpose
 
 
@@ -203,7 +204,7 @@ def test_principal_components_find_a_known_motion():
     moved = mean + amplitudes[:, None, None] * stretch
     frames = mf.load(moved @ random_rotations(rng, 300))
     found = mf.plots.project(frames)
-    assert found.labels[0] == "principal component 1 (nm, 100 % of variance)"
+    assert found.labels[0] == "PC 1 (nm), 100 % of variance"
     assert found.equal
     assert found.periods == (None, None)
     size = np.sqrt(np.mean(np.sum(stretch**2, axis=1)))
@@ -402,3 +403,12 @@ def test_refuses_bad_input(two_states):
     with pytest.raises(ValueError, match=r"`number` must be an int in \[2, 2000\]; got 1"):
         draw(frames, bins=1)
     assert cores.peaks.shape == (2,)
+
+
+def test_marks_of_peaks_do_not_hide_each_other():
+    rng = np.random.default_rng(7)
+    places = np.concatenate([np.full((3, 2), 0.5), rng.uniform(size=(5, 2))])
+    moved = push_apart(places, 0.065)
+    distances = np.linalg.norm(moved[:, None] - moved, axis=2)[np.triu_indices(8, 1)]
+    assert distances.min() > 0.06
+    np.testing.assert_array_equal(push_apart(places[4:6], 0.065), places[4:6])  # those that are apart stay

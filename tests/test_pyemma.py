@@ -1,8 +1,10 @@
 """A real PyEMMA, in an environment of its own, takes what is written for it and finds what deeptime finds."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
+from textwrap import dedent
 
 import numpy as np
 import pytest
@@ -130,7 +132,12 @@ def test_pyemma_and_deeptime_estimate_the_same_model(found, milestoned, lag: int
 
 def test_the_test_of_chapman_and_kolmogorov_takes_memberships(found, milestoned):
     soft = found["memberships"]
-    np.testing.assert_allclose(soft.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+    data, _, memberships = CHAIN
+    parts = data.split(memberships.values)
+    parts = [parts[i][start:] for i, start in zip(milestoned.trajectories, milestoned.offsets, strict=True)]
+    values, states = np.concatenate(parts), np.concatenate(milestoned.dtrajs)
+    expected = [values[states == state].mean(axis=0) for state in range(4)]
+    np.testing.assert_allclose(soft, expected, rtol=0, atol=1e-12)
     # What it computes, from our own model: the flow between fuzzy sets after 0, 1 and 2 lags.
     ours = mf.kinetics.markov_model(milestoned, lag=7)
     start = soft * ours.stationary[:, None]
@@ -172,3 +179,18 @@ def test_one_state_alone_ends_well(run_pyemma, tmp_path: Path):
     memberships = mf.Memberships(np.ones((110, 1)), np.zeros(110), 2.0, np.zeros(110), 1.0)
     folder = mf.exports.write_pyemma(tmp_path / "new", data, cores, memberships)
     assert "states: 0\n" in run_pyemma(folder, "estimate_msm.py")
+
+
+def test_the_page_about_pyemma_says_what_works(run_pyemma, exported: Path):
+    page = Path(__file__).parents[1] / "docs" / "how-to" / "feed-pyemma.md"
+    if not page.exists():
+        pytest.skip("the tests are run without the repository around them")
+    blocks = re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+    code = "".join(blocks).replace('["ala2_00", "ala2_03"]', '["0", "1", "3"]').replace("for-pyemma", ".")
+    make = """
+    microstates = [3 * np.load(f"states/{name}.npy") for name in names]
+    microstates = [states + np.arange(len(states)) % 3 for states in microstates]
+    """
+    code = code.replace("values =", f"{dedent(make)}values =")
+    code += "print(its.timescales.shape, test.memberships.shape)"
+    assert run_pyemma(exported, "-W", "ignore", "-c", code).endswith("(6, 3) (12, 4)\n")

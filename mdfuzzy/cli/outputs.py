@@ -45,7 +45,7 @@ def write_exports(folder: Path, result: "Clustering", kinds: Sequence[str]) -> I
     """Write files for other programs and yield a line about each kind."""
     data, cores, memberships = result.data, result.cores, result.memberships
     for kind in kinds:
-        logger.info(f"writing {EXPORTS[kind]}".lower())
+        logger.info(f"writing exports: {kind}")
         if kind == "pyemma":
             mf.exports.write_pyemma(folder / "pyemma", data, cores, memberships, overwrite=True)
             yield f"{EXPORTS[kind]} in {folder / 'pyemma'}"

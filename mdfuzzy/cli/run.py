@@ -63,13 +63,13 @@ def find_states(
 ) -> "Clustering":
     """Cluster the frames, print what was found, and write what belongs to it."""
     run = mf.RunDir(folder)
-    with run.lock():
-        session.resume = f"; what is finished is kept in {folder}, and the same command goes on from there"
-        result = mf.cluster(frames, settings, store=run)
+    session.resume = f"; what is finished is kept in {folder}, and the same command goes on from there"
+    result = mf.cluster(frames, settings, store=run)
+    click.echo()
+    show(result)
+    if not bare:
         click.echo()
-        show(result)
-        if not bare:
-            click.echo()
+        with run.lock():
             for line in write_outputs(folder, result):
                 click.echo(line)
     return result
@@ -79,7 +79,7 @@ def show(result: "Clustering") -> None:
     """Print the states, the interfaces between them, and what was chosen and why."""
     click.echo(repr(result))
     click.echo(result.states)
-    if result.interfaces is not None and len(result.interfaces):
+    if result.n_states > 1:
         click.echo()
         click.echo(result.interfaces.table())
     click.echo()

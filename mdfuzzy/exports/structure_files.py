@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 
 #: Formats in which mdtraj writes the names of atoms.
 _WITH_ATOMS = (".pdb", ".pdb.gz", ".cif", ".cif.gz", ".pdbx", ".pdbx.gz", ".gro", ".h5", ".gsd")
-#: Formats in which it writes coordinates alone: a topology goes with them. (Not .lh5, which it has given up.)
+#: Formats in which it writes coordinates alone: a topology goes with them. (Not .lh5, which it has given up,
+#: nor .dtr, in which times must ascend: ours are ranked.)
 _COORDINATES = (
-    *(".xtc", ".trr", ".dcd", ".dtr", ".nc", ".ncdf", ".netcdf", ".ncrst", ".rst7"),
+    *(".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".netcdf", ".ncrst", ".rst7"),
     *(".mdcrd", ".crd", ".lammpstrj", ".xyz", ".xyz.gz"),
 )
 #: Formats that hold one frame.
 _ONE_FRAME = (".ncrst", ".rst7")
 #: Formats that cannot do without a periodic box.
-_WITH_BOX = (".dtr", ".lammpstrj", ".ncrst", ".rst7")
+_WITH_BOX = (".lammpstrj", ".ncrst", ".rst7")
 #: Formats that need another package.
 _PACKAGES = {".h5": "tables", ".gsd": "gsd"}
 
@@ -131,17 +132,24 @@ def structures(
     check_states(frames, cores, memberships)
     check_interfaces(frames, cores, interfaces)
     n = check_int("n", n, 1)
-    suffix = _check_format(format, superpose=superpose)
+    suffix = _check_format(format)
     groups = _choose(cores, interfaces, n)
     atoms = "all" if frames.sources else "loaded"
     reference = frames.trajectory(cores.peaks[:1], atoms=atoms)
+    if suffix in _WITH_BOX and (superpose or reference.unitcell_vectors is None):
+        which = "superposed structures" if superpose else "these frames"
+        raise ValueError(
+            f"`format` must be one without a periodic box, because {which} have none; got {format!r}. Give "
+            + ("superpose=False or another format." if superpose else "another format.")
+        )
     with new_files(folder, "structures", overwrite=overwrite) as stage:
         places = []
         for name, chosen in groups.items():
             part = frames.trajectory(chosen, atoms=atoms)
             part.time = part.time.astype(np.float64)  # for no times mdtraj has integers, and warns of them
             if superpose:
-                _superpose(part, reference, frames, atoms)
+                part.unitcell_vectors = None
+                part.superpose(reference, atom_indices=frames.atoms if atoms == "all" else None)
             places += _save(part, stage / name, suffix)
         if suffix not in _WITH_ATOMS:
             reference.save(stage / "topology.pdb")
@@ -186,12 +194,6 @@ def _choose(cores: Cores, interfaces: Interfaces, n: int) -> dict[str, np.ndarra
     return {name: chosen for name, chosen in groups.items() if len(chosen)}
 
 
-def _superpose(part: "md.Trajectory", reference: "md.Trajectory", frames: Frames, atoms: str) -> None:
-    part.unitcell_vectors = None
-    if frames.n_atoms > 2:  # fewer have no orientation
-        part.superpose(reference, atom_indices=frames.atoms if atoms == "all" else None)
-
-
 def _save(part: "md.Trajectory", stem: Path, suffix: str) -> list[tuple[str, int]]:
     """Save a trajectory and return the file of each of its frames and the place there."""
     if suffix not in _ONE_FRAME:
@@ -226,8 +228,8 @@ def _index(
     return columns
 
 
-def _check_format(format: str, *, superpose: bool) -> str:
-    """Return the extension of a format that can be written, or raise."""
+def _check_format(format: str) -> str:
+    """Return the extension of a format that can be written here, or raise."""
     suffix = f".{str(format).lower().removeprefix('.')}"
     if suffix not in (*_WITH_ATOMS, *_COORDINATES):
         names = ", ".join(each.removeprefix(".") for each in (*_WITH_ATOMS, *_COORDINATES))
@@ -236,10 +238,5 @@ def _check_format(format: str, *, superpose: bool) -> str:
     if package is not None and find_spec(package) is None:
         raise ImportError(
             f"`format` {format!r} needs the package `{package}`, which is missing: pip install {package}."
-        )
-    if suffix in _WITH_BOX and superpose:
-        raise ValueError(
-            f"`format` must be one without a periodic box, because superposed structures have none; got "
-            f"{format!r}. Give superpose=False or another format."
         )
     return suffix

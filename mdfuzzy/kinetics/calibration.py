@@ -179,7 +179,7 @@ def calibration(
     >>> found.names[:2], float(found.skills[0])
     (('constant guess', 'hard assignment'), 0.0)
     """
-    case, passages = make_case(data, cores, direction, frames)
+    case = make_case(data, cores, direction, frames)
     n_bins = check_int("n_bins", n_bins, 2)
     epsilon = check_real("epsilon", epsilon, above=0)
     kmeans = {
@@ -192,7 +192,8 @@ def calibration(
     coordinates = kmeans_coordinates(data, coordinates)
     if coordinates is not None:
         forecasts[COMMITTOR] = kmeans_committor(case, coordinates, **kmeans)
-    outcomes, turn = case.outcomes[case.scored], fold[owner]
+    outcomes, passages = case.outcomes[case.scored], case.found.passages[case.scored]
+    turn = fold[owner]
     predictions = np.empty((len(forecasts), len(outcomes), case.n_states))
     for each in range(fold.max() + 1):
         train = fold[owner] != each

@@ -1,5 +1,6 @@
 """A score of memberships by the dynamics: how well they foretell the core that is reached next."""
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -11,6 +12,9 @@ from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.kinetics.outcomes import make_case
 from mdfuzzy.memberships import Memberships
+
+#: With fewer transitions the choice is a matter of chance.
+_ENOUGH = 10
 
 
 def kinetic_criterion(
@@ -40,19 +44,37 @@ def kinetic_criterion(
     epsilon : float
         As in `calibration`.
 
+    Returns
+    -------
+    callable
+        Takes `Memberships`, returns their skill.
+
+    Warns
+    -----
+    UserWarning
+        If the trajectories go fewer than 10 times from one core to another.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
-    >>> data = mf.Features([[[0.0]] * 6])
-    >>> score = mf.kinetics.kinetic_criterion(data, [0, -1, 1, -1, 0, -1])
-    >>> right = np.array([[1, 0], [0, 1], [0, 1], [1, 0], [1, 0], [0.5, 0.5]])
-    >>> round(score(mf.Memberships(right, np.zeros(6), 1.0, np.zeros(6), 0.0)), 2)
+    >>> data = mf.Features([[[0.0]] * 4] * 12)
+    >>> score = mf.kinetics.kinetic_criterion(data, [0, -1, 1, -1, 1, -1, 0, -1] * 6)
+    >>> right = np.tile([[1, 0], [0, 1], [0, 1], [0.5, 0.5], [0, 1], [1, 0], [1, 0], [0.5, 0.5]], (6, 1))
+    >>> round(score(mf.Memberships(right, np.zeros(48), 1.0, np.zeros(48), 0.0)), 2)
     1.0
     """
     chosen = np.arange(len(data)) if frames is None else np.asarray(frames)
     mask = np.zeros(len(data), bool)
     mask[chosen] = True
-    case, _ = make_case(data, cores, "next", mask)
+    case = make_case(data, cores, "next", mask)
+    if case.n_transitions < _ENOUGH:
+        problem = f"the trajectories go {case.n_transitions} times from one core to another"
+        if case.n_transitions == 0:
+            raise ValueError(
+                f"`data` must hold passages from one core to another; {problem}. Take longer trajectories, "
+                "or beta as a number."
+            )
+        warnings.warn(f"Only few passages tell one beta from another: {problem}.", stacklevel=2)
     epsilon = check_real("epsilon", epsilon, above=0)
     use = case.scored[chosen]
     outcomes = case.outcomes[chosen][use]
@@ -61,6 +83,11 @@ def kinetic_criterion(
     columns = np.eye(case.n_states + 1)[states][:, :-1]
 
     def score(memberships: Memberships) -> float:
+        if memberships.values.shape != (len(use), len(states)):
+            raise ValueError(
+                f"`memberships` must have shape {(len(use), len(states))}, of the frames and states of the "
+                f"criterion; got {memberships.values.shape}."
+            )
         chances = memberships.values[use] @ columns
         came = chances[np.arange(len(outcomes)), outcomes]
         return 1.0 - float(np.log(epsilon + came).mean() / reference)

@@ -78,7 +78,7 @@ def timestep(data: Frames | Features) -> float | None:
     >>> mf.kinetics.timestep(mf.datasets.alanine_dipeptide(stride=10))
     2.0
     """
-    return _check_data(data).timestep if isinstance(data, Frames) else None
+    return data.timestep if isinstance(_check_data(data), Frames) else None
 
 
 def hard_dtrajs(data: Frames | Features, memberships: Memberships) -> list[np.ndarray]:

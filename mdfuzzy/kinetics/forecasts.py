@@ -15,7 +15,7 @@ from mdfuzzy.kinetics.outcomes import Case
 Forecast = Callable[[np.ndarray], np.ndarray]
 
 #: So many frames, evenly spaced, suffice to place the centres of k-means.
-_KMEANS_FRAMES = 50_000
+_KMEANS_FRAMES = 10_000
 #: Memberships of 0 count as this much before they are raised to a power.
 FLOOR = 1e-6
 

@@ -124,22 +124,36 @@ class Case:
         The trajectories.
     labels : (n,) int32
         The core of each frame, -1 outside.
-    outcomes : (n,) int32
-        The core to be foretold.
+    found : Outcomes
+        What really happened.
     scored : (n,) bool
         The frames that count.
-    n_states : int
-        The number of cores, K.
     backward : bool
         Whether the outcome is the core that the molecule came from.
     """
 
     data: Frames | Features
     labels: np.ndarray
-    outcomes: np.ndarray
+    found: Outcomes
     scored: np.ndarray
-    n_states: int
     backward: bool
+
+    @property
+    def n_states(self) -> int:
+        """The number of cores, K."""
+        return self.found.n_states
+
+    @property
+    def outcomes(self) -> np.ndarray:
+        """The core to be foretold, (n,) int32."""
+        return self.found.last if self.backward else self.found.next
+
+    @property
+    def n_transitions(self) -> int:
+        """How many of the passages that count lead from one core to another."""
+        found = self.found
+        moved = self.scored & (found.last >= 0) & (found.next >= 0) & (found.last != found.next)
+        return len(np.unique(found.passages[moved]))
 
     def frequencies(self, train: np.ndarray) -> np.ndarray:
         """How often each core comes next after the frames of `train`, (K,)."""
@@ -149,10 +163,10 @@ class Case:
 
 def make_case(
     data: Frames | Features, cores: Cores | npt.ArrayLike, direction: str, frames: npt.ArrayLike | None
-) -> tuple[Case, np.ndarray]:
-    """Return what is to be foretold, and the passages of the frames that count; raise if none does."""
+) -> Case:
+    """Return what is to be foretold, or raise if it is always the same."""
     backward = check_choice("direction", direction, ("next", "last")) == "last"
-    labels, n_states = core_labels(data, cores)
+    labels, _ = core_labels(data, cores)
     found = find_outcomes(data, cores)
     outcomes = found.last if backward else found.next
     scored = (labels < 0) & (outcomes >= 0)
@@ -171,4 +185,4 @@ def make_case(
             f"the order of time; got {len(np.unique(found.passages[scored]))} usable passages, to cores "
             f"{reached}. Take larger cores (core_rule='share'), longer trajectories, or beta as a number."
         )
-    return Case(data, labels, outcomes, scored, n_states, backward), found.passages[scored]
+    return Case(data, labels, found, scored, backward)

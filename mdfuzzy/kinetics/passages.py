@@ -35,6 +35,9 @@ class Visits:
         Whether the dwell time is clearly longer than that of frames in random order, judged by enough exits.
     reasons : tuple of str
         Why not, for each state; empty where it is.
+    core_dwell : (K,) float64
+        Mean time from the first touch of the core to that of another, in `unit`: what milestoned trajectories
+        show. Where it is many times `mean_dwell`, most stays miss the core, which is too small for kinetics.
 
     Examples
     --------
@@ -42,9 +45,9 @@ class Visits:
     >>> labels = np.tile(np.repeat([0, 1], 25), 20)
     >>> cores = mf.Cores(labels, labels, [0, 25], [np.inf, 1.0])
     >>> print(mf.kinetics.visits(mf.Features(np.zeros((1000, 1))), cores))
-    state  visits   mean dwell  metastable
-        0      20    25 frames  yes
-        1      20  26.3 frames  yes
+    state  visits   mean dwell  core to core  metastable
+        0      20    25 frames     25 frames  yes
+        1      20  26.3 frames   26.3 frames  yes
     """
 
     visits: np.ndarray
@@ -54,10 +57,13 @@ class Visits:
     unit: str
     metastable: np.ndarray
     reasons: tuple[str, ...]
+    core_dwell: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         types = {"visits": np.int64, "exits": np.int64, "metastable": np.bool_}
-        for name in ("visits", "exits", "mean_dwell", "shuffled_dwell", "metastable"):
+        if self.core_dwell is None:
+            object.__setattr__(self, "core_dwell", np.full(len(self.visits), np.nan))
+        for name in ("visits", "exits", "mean_dwell", "shuffled_dwell", "metastable", "core_dwell"):
             array = np.asarray(getattr(self, name), types.get(name, np.float64))
             object.__setattr__(self, name, read_only(array))
 
@@ -68,11 +74,11 @@ class Visits:
         return f"Visits({len(self)} states, {self.metastable.sum()} shown to be metastable)"
 
     def __str__(self) -> str:
-        lines = [f"{'state':>5}  {'visits':>6}  {'mean dwell':>11}  metastable"]
+        lines = [f"{'state':>5}  {'visits':>6}  {'mean dwell':>11}  {'core to core':>12}  metastable"]
         for state, count in enumerate(self.visits):
-            dwell = f"{self.mean_dwell[state]:.3g} {self.unit}"
+            dwell, core = (f"{each[state]:.3g} {self.unit}" for each in (self.mean_dwell, self.core_dwell))
             verdict = "yes" if self.metastable[state] else f"not shown: {self.reasons[state]}"
-            lines.append(f"{state:>5}  {count:>6}  {dwell:>11}  {verdict}")
+            lines.append(f"{state:>5}  {count:>6}  {dwell:>11}  {core:>12}  {verdict}")
         return "\n".join(lines)
 
 
@@ -120,21 +126,26 @@ def visits(data: Frames | Features, cores: Cores, *, min_exits: int = 10, min_ra
     min_exits = check_int("min_exits", min_exits, 1)
     min_ratio = check_real("min_ratio", min_ratio, at_least=1)
     states = len(cores)
-    entered, left = _passages(milestone(core_dtrajs(data, cores)).dtrajs, states)
+    milestoned = milestone(core_dtrajs(data, cores)).dtrajs
+    entered, left = _passages(milestoned, states)
+    carried = np.bincount(np.concatenate(milestoned), minlength=states)
     spent = np.bincount(cores.basins[cores.basins >= 0], minlength=states)
     _, ends = _passages(data.split(cores.basins), states)
     with np.errstate(divide="ignore", invalid="ignore"):
-        dwell, shuffled = spent / ends, len(data) / (len(data) - spent)
+        dwell, core_dwell = spent / ends, carried / left
+        shuffled = len(data) / (len(data) - spent)
         ratio = np.where(np.isinf(shuffled), 0.0, dwell / shuffled)
         bound = ratio * left / gamma.ppf(_CONFIDENCE, left)
     metastable = (left >= min_exits) & (bound >= min_ratio)
     reasons = tuple(
-        "" if fine else _reason(exits, times, min_exits)
-        for fine, exits, times in zip(metastable, left, ratio, strict=True)
+        "" if fine else _reason(exits, times, least, min_exits, min_ratio)
+        for fine, exits, times, least in zip(metastable, left, ratio, bound, strict=True)
     )
     step = timestep(data)
     unit, scale = ("frames", 1.0) if step is None else ("ps", step)
-    return Visits(entered, left, scale * dwell, scale * shuffled, unit, metastable, reasons)
+    return Visits(
+        entered, left, scale * dwell, scale * shuffled, unit, metastable, reasons, scale * core_dwell
+    )
 
 
 def _passages(dtrajs: list[np.ndarray], states: int) -> tuple[np.ndarray, np.ndarray]:
@@ -147,9 +158,12 @@ def _passages(dtrajs: list[np.ndarray], states: int) -> tuple[np.ndarray, np.nda
     return entered[:states], left[:states]  # the last entry is for frames without a state, -1
 
 
-def _reason(exits: int, ratio: float, min_exits: int) -> str:
+def _reason(exits: int, ratio: float, bound: float, min_exits: int, min_ratio: float) -> str:
     if exits == 0:
         return "its core was never left for another"
     if exits < min_exits:
         return f"its core was left for another {exits} time{'s' if exits > 1 else ''} only, too few to say"
-    return f"its dwell time is {ratio:.2g} times that of frames in random order"
+    return (
+        f"its dwell time is {ratio:.2g} (at least {bound:.2g}) times that of frames in random order, not "
+        f"{min_ratio:g}"
+    )

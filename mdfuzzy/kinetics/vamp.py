@@ -107,9 +107,9 @@ def vamp2_score(
     n_splits = check_int("n_splits", n_splits, 1)
     train_share = check_real("train_share", train_share, above=0, at_most=1)
     series = [np.column_stack([np.ones(len(part)), part]) for part in series]
-    columns = series[0].shape[1]
-    dim = columns - 1 if dim is None else check_int("dim", dim, 1)
     moments = time_lagged_moments(series, lag)
+    independent = _whitener(moments[:, 0].sum(axis=0)).shape[1] - 1
+    dim = independent if dim is None else min(check_int("dim", dim, 1), independent)
     rng = np.random.default_rng(seed)
     n_train = min(max(1, round(train_share * len(series))), len(series) - 1)
     scores = []
@@ -117,7 +117,7 @@ def vamp2_score(
         order = rng.permutation(len(series))
         train, test = (moments[each].sum(axis=0) for each in (order[:n_train], order[n_train:]))
         scores.append(vamp2(train, test, dim + 1))
-    return Vamp2Score(np.array(scores), lag, min(dim, columns - 1))
+    return Vamp2Score(np.array(scores), lag, dim)
 
 
 def time_lagged_moments(series: Sequence[np.ndarray], lag: int) -> np.ndarray:

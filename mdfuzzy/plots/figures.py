@@ -10,7 +10,6 @@ import numpy as np
 from mdfuzzy._check import check_choice, check_int
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.frames import Frames
-from mdfuzzy.interfaces import find_interfaces
 from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales, transition_counts
 from mdfuzzy.plots._axes import DPI, check_type, new_figure
 from mdfuzzy.plots.betas import beta_scan
@@ -129,9 +128,11 @@ def write_plots(
     figures["prominences"] = lambda: prominences(result).figure
     if result.beta_scan is not None:
         figures["beta"] = lambda: beta_scan(result).figure
-    interfaces = find_interfaces(result.data, result.memberships, result.cores)
-    counts = transition_counts(result.data, result.cores)
-    figures["network"] = lambda: state_network(interfaces, result.memberships, counts=counts).figure
+    if result.interfaces is not None:
+        counts = transition_counts(result.data, result.cores)
+        figures["network"] = lambda: (
+            state_network(result.interfaces, result.memberships, counts=counts).figure
+        )
     for number in range(min(result.data.n_trajectories, _TIMELINES)):
         figures[f"timeline-{number}"] = lambda number=number: (
             membership_timeline(result.data, result.memberships, trajectory=number).figure

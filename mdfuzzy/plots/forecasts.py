@@ -36,8 +36,8 @@ def reliability(
     --------
     >>> import mdfuzzy as mf
     >>> diagram = mf.kinetics.reliability([[0.75, 0.25]] * 4, [0, 0, 0, 1], [0, 1, 2, 3], n_bins=2)
-    >>> mf.plots.reliability(diagram).get_ylim()
-    (0.0, 1.0)
+    >>> mf.plots.reliability(diagram).get_xlabel()
+    'predicted probability of the next core'
     """
     check_type("calibration", calibration, Calibration, Reliability)
     diagram, name = calibration, "what came true"

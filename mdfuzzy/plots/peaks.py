@@ -86,7 +86,10 @@ def persistence_diagram(
         xlim=(left, right),
         ylim=(bottom - 0.05 * span, right),
     )
-    ax.annotate("never dies", (left, bottom), (4, 3), textcoords="offset points", color="0.35", fontsize=8)
+    ax.annotate(
+        "never dies", (0.3, bottom), (0, 3), xycoords=("axes fraction", "data"), textcoords="offset points",
+        color="0.35", fontsize=8,
+    )  # fmt: skip
     ax.legend(loc="upper left", frameon=False, fontsize=9)
     open_frame(ax)
     return ax
@@ -135,8 +138,8 @@ def prominences(
     finite = heights[np.isfinite(heights) & (heights > 0)]
     # Peaks that never die reach beyond every scale: they end at a line of their own.
     top = 3 * max(finite.max(initial=choice.prominence), choice.prominence)
-    low = 0.6 * min(heights[order].min(), choice.prominence)
-    low = max(low, 1e-4 * choice.prominence)
+    # The smallest of noise say nothing and would stretch the scale.
+    low = max(0.6 * min(heights[order].min(), choice.prominence), 0.02 * choice.prominence)
     numbers = {int(peak): number for number, peak in enumerate(choice.states)}
     colors = state_colors(n_states)
     for place, peak in enumerate(order, start=1):

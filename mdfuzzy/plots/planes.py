@@ -11,7 +11,7 @@ from mdfuzzy.cores import Cores
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.memberships import Memberships
-from mdfuzzy.plots._axes import axes_of, color_bar
+from mdfuzzy.plots._axes import axes_of, color_bar, percent, push_apart
 from mdfuzzy.plots.bins import Bins
 from mdfuzzy.plots.colors import (
     DENSITY_MAP,
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 Kind = Literal["density", "free_energy", "states", "membership", "second"]
 _KINDS = ("density", "free_energy", "states", "membership", "second")
 _NEED_MEMBERSHIPS = ("states", "membership", "second")
+_MARK = 0.065  # size of the mark of a peak, as a share of the picture
+_ROWS = 16  # of a column of the legend
 
 
 def ramachandran(
@@ -179,7 +181,8 @@ def draw(
     elif state is not None:
         raise ValueError(f"`state` must be given with kind='membership' only; got {state!r} with {kind!r}.")
     grid = bins if isinstance(bins, Bins) else projection.bin(bins)
-    ax = axes_of(ax)
+    listed = memberships.values.shape[1] if kind == "states" else 0
+    ax = axes_of(ax, width=5.2 + 1.1 * (listed // _ROWS))
     if kind == "density":
         _paint_density(ax, grid, guide)
     elif kind == "free_energy":
@@ -193,7 +196,7 @@ def draw(
         label = "second-highest membership"
         _paint_mean(ax, grid, second_highest(memberships.values), 0.5, SECOND_MAP, label, guide)
     if cores is not None:
-        _mark_peaks(ax, projection.values[cores.peaks])
+        _mark_peaks(ax, projection.values[cores.peaks], grid)
     _frame(ax, projection, grid)
     return ax
 
@@ -282,7 +285,7 @@ def _paint_states(ax: "Axes", grid: Bins, memberships: Memberships, guide: bool)
             loc="center left",
             bbox_to_anchor=(1.0, 0.5),
             frameon=False,
-            ncols=1 + len(handles) // 16,
+            ncols=1 + len(handles) // _ROWS,
             handlelength=1.2,
             handleheight=1.2,
         )
@@ -303,21 +306,17 @@ def _show(ax: "Axes", grid: Bins, picture: np.ndarray, **how: object) -> object:
     )
 
 
-def _mark_peaks(ax: "Axes", places: np.ndarray) -> None:
+def _mark_peaks(ax: "Axes", places: np.ndarray, grid: Bins) -> None:
+    left, right, bottom, top = grid.extent
+    origin, size = np.array([left, bottom]), np.array([right - left, top - bottom])
     circle = {"boxstyle": "circle,pad=0.22", "facecolor": "white", "edgecolor": "black", "linewidth": 0.8}
-    for state, (x, y) in enumerate(places):
+    for state, (place, moved) in enumerate(
+        zip(places, origin + size * push_apart((places - origin) / size, _MARK), strict=True)
+    ):
         ax.annotate(
-            str(state),
-            (x, y),
-            ha="center",
-            va="center",
-            fontsize=8,
-            fontweight="bold",
-            color="black",
-            bbox=circle,
-            annotation_clip=False,
-            zorder=5,
-        )
+            str(state), place, moved, ha="center", va="center", fontsize=8, fontweight="bold", color="black",
+            bbox=circle, annotation_clip=False, zorder=5,
+        )  # fmt: skip
 
 
 def _frame(ax: "Axes", projection: Projection, grid: Bins) -> None:
@@ -336,16 +335,3 @@ def _frame(ax: "Axes", projection: Projection, grid: Bins) -> None:
             axis.set_major_locator(MaxNLocator(5))
         else:
             axis.set_ticks(np.linspace(-period / 2, period / 2, 5))
-
-
-def percent(share: float) -> str:
-    """Write a share for people: ``12 %``, ``0.3 %``, ``< 0.1 %``.
-
-    Examples
-    --------
-    >>> percent(0.1234), percent(0.0031), percent(0.00001), percent(0.0)
-    ('12 %', '0.3 %', '< 0.1 %', '0 %')
-    """
-    if 0 < share < 0.001:
-        return "< 0.1 %"
-    return f"{100 * share:.1f} %" if 0 < share < 0.01 else f"{100 * share:.0f} %"

@@ -128,14 +128,14 @@ def project(
     --------
     >>> import mdfuzzy as mf
     >>> mf.plots.project(mf.datasets.alanine_dipeptide(stride=100)).labels
-    ('principal component 1 (nm, ... % of variance)', 'principal component 2 (nm, ... % of variance)')
+    ('PC 1 (nm), ... % of variance', 'PC 2 (nm), ... % of variance')
     """
     if isinstance(data, Frames):
         remedy = "So many coordinates have the loaded atoms."
         pair = _check_columns(columns, 3 * data.n_atoms, remedy)
         values, shares = _principal_components(data.xyz, pair)
         names = tuple(
-            f"principal component {at + 1} (nm, {share:.0%} of variance)".replace("%", " %")
+            f"PC {at + 1} (nm), {100 * share:.0f} % of variance"
             for at, share in zip(pair, shares, strict=True)
         )
         return Projection(values, names if labels is None else _check_labels(labels), equal=True)

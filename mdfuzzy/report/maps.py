@@ -1,6 +1,8 @@
 """The frames over phi and psi, or two other coordinates, at every beta: what the interactive plot shows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -9,7 +11,7 @@ from mdfuzzy.frames import Frames
 from mdfuzzy.plots.bins import Bins, suggest_bins
 from mdfuzzy.plots.planes import second_highest
 from mdfuzzy.plots.projections import Projection, project, torsions
-from mdfuzzy.report.packing import pack, quantize, rounded
+from mdfuzzy.report.packing import NOWHERE, pack, quantize, rounded
 
 #: Bytes of all maps before they are compressed. Even incompressible ones leave the page below 10 MB.
 _BUDGET = 3_000_000
@@ -67,16 +69,19 @@ def _same_numbers(result: Clustering, scanned: np.ndarray, frames: np.ndarray | 
     return linear_sum_assignment(-result.memberships.values[frames].T @ scanned[nearest])[1]
 
 
-def projections(result: Clustering) -> dict[str, Projection]:
-    """Return the planes that the plot can show, by name: one per residue, or one of two other coordinates."""
+def projections(result: Clustering) -> dict[str, Callable[[], Projection]]:
+    """Return what makes the planes that the plot can show, by name: one per residue, or a single other one.
+
+    They are made one at a time, because those of many residues would fill the memory.
+    """
     data = result.data
     if isinstance(data, Frames):
         if data.phi is not None and data.residues:
-            return {name: torsions(data, place) for place, name in enumerate(data.residues)}
-        return {"principal components": project(data)}
+            return {name: partial(torsions, data, place) for place, name in enumerate(data.residues)}
+        return {"principal components": partial(project, data)}
     if data is None or data.values.shape[1] < 2:
         return {}
-    return {"features": project(data)}
+    return {"features": partial(project, data)}
 
 
 def describe_maps(result: Clustering) -> dict[str, object] | None:
@@ -84,80 +89,60 @@ def describe_maps(result: Clustering) -> dict[str, object] | None:
 
     The frames are binned, for every residue and beta: the state of most frames in a bin, the mean of their
     second-highest memberships, and the mean memberships of each state. Where the molecule has very many
-    residues the bins get wider, then only the chosen beta is kept, then only the first residues.
+    residues the bins get wider, then only the beta that was used is kept, then only the first residues.
     """
     planes = projections(result)
     if not planes:
         return None
-    solved = solutions(result)
-    planes, solved, number = _within_budget(planes, solved, result.n_states)
+    kept, solved, number = _within_budget(planes, solutions(result), result)
     seconds = [second_highest(each.values) for each in solved]
-    chosen = result.memberships.beta
+    used = result.memberships.beta
     return {
         "betas": [_beta_text(each.beta) for each in solved],
-        "chosen": next(place for place, each in enumerate(solved) if each.beta == chosen),
+        "chosen": next(place for place, each in enumerate(solved) if each.beta == used),
         "scanned": [len(each.values) for each in solved],
         "populations": rounded([each.values.mean(axis=0, dtype=np.float64) for each in solved], 4),
         "between": rounded([np.mean(each.values.max(axis=1) < CERTAIN) for each in solved], 3),
-        "peaks": [_points(plane, result.cores.peaks, _peak_names(result)) for plane in planes.values()],
-        "between_frames": _between(result, list(planes.values())),
-        "planes": [_describe_plane(name, plane, solved, seconds, number) for name, plane in planes.items()],
+        "hidden": len(planes) - len(kept),
+        "planes": [
+            {"name": name, **_describe_plane(plane, solved, seconds, number), **_marks(plane, result)}
+            for name, plane in ((name, planes[name]()) for name in kept)
+        ],
     }
 
 
-def _points(plane: Projection, frames: np.ndarray, texts: list[str]) -> dict[str, object]:
-    x, y = rounded(plane.values[frames].T)
-    return {"x": x, "y": y, "text": texts}
-
-
-def _peak_names(result: Clustering) -> list[str]:
-    return [f"<b>state {row.state}</b>, {row.share:.1%} of all frames: its peak" for row in result.states]
-
-
-def _between(result: Clustering, planes: list[Projection]) -> list[dict[str, object]] | None:
-    """Return the most balanced frame of each interface; None if there is none."""
-    if result.interfaces is None or not len(result.interfaces):
-        return None
-    frames = np.array([frames[0] for frames in result.interfaces.frames])
-    texts = [
-        f"the most balanced frame between states {a} and {b}" for a, b in result.interfaces.pairs.tolist()
-    ]
-    return [_points(plane, frames, texts) for plane in planes]
-
-
 def _within_budget(
-    planes: dict[str, Projection], solved: list[Solution], n_states: int
-) -> tuple[dict[str, Projection], list[Solution], int]:
+    planes: dict[str, Callable[[], Projection]], solved: list[Solution], result: Clustering
+) -> tuple[list[str], list[Solution], int]:
     """Return which planes and betas to show, and in how many bins, so that the page stays small."""
-    number = suggest_bins(len(next(iter(planes.values()))))
+    finest = number = suggest_bins(len(result))
+    occupied = [np.argwhere(make().bin(finest).counts) for make in planes.values()]
 
     def size(number: int) -> int:
-        cells = sum(np.count_nonzero(plane.bin(number).counts) for plane in planes.values())
-        return cells * len(solved) * (n_states + 2)
+        places = ((2 * fine + 1) * number // (2 * finest) for fine in occupied)
+        cells = sum(len(np.unique(place[:, 0] * number + place[:, 1])) for place in places)
+        return cells * len(solved) * (result.n_states + 2)
 
     while number > _FEWEST_BINS and size(number) > _BUDGET:
         number = max(_FEWEST_BINS, int(0.75 * number))
     if size(number) > _BUDGET:
-        solved = [each for each in solved if each.frames is None][:1]
+        solved = [each for each in solved if each.beta == result.memberships.beta]
     kept = max(1, int(len(planes) * min(1.0, _BUDGET / size(number))))
-    return dict(list(planes.items())[:kept]), solved, number
+    return list(planes)[:kept], solved, number
 
 
 def _describe_plane(
-    name: str, plane: Projection, solved: list[Solution], seconds: list[np.ndarray], number: int
+    plane: Projection, solved: list[Solution], seconds: list[np.ndarray], number: int
 ) -> dict[str, object]:
     grid = plane.bin(number)
     cells = np.flatnonzero(grid.counts)
     layers = []
     for solution, second in zip(solved, seconds, strict=True):
         part = _part(grid, solution.frames)
-        most = part.most_common(solution.values.argmax(axis=1)).reshape(-1)[cells]
-        means = part.mean(np.column_stack([second, solution.values])).reshape(len(grid.counts) ** 2, -1)[
-            cells
-        ]
-        layers.append(np.vstack([np.where(most < 0, 255, most).astype(np.uint8), quantize(means).T]))
+        most = part.most_common(_hard(solution.values)).reshape(-1)[cells]
+        means = part.mean(np.column_stack([second, solution.values])).reshape(number * number, -1)[cells]
+        layers.append(np.vstack([np.where(most < 0, NOWHERE, most).astype(np.uint8), quantize(means).T]))
     return {
-        "name": name,
         "labels": plane.labels,
         "angles": [period is not None for period in plane.periods],
         "equal": plane.equal,
@@ -169,6 +154,12 @@ def _describe_plane(
     }
 
 
+def _hard(values: np.ndarray) -> np.ndarray:
+    """Return the state of each row of memberships; -1 where there is none, or one too many for a byte."""
+    state = values.argmax(axis=1)
+    return np.where((values.max(axis=1) > 0) & (state < NOWHERE), state, -1)
+
+
 def _part(grid: Bins, frames: np.ndarray | None) -> Bins:
     """Return the bins of some of the frames, on the same grid."""
     if frames is None:
@@ -176,6 +167,23 @@ def _part(grid: Bins, frames: np.ndarray | None) -> Bins:
     index = grid.index[frames]
     counts = np.bincount(index, minlength=grid.counts.size).reshape(grid.counts.shape)
     return Bins(grid.edges, index, counts, grid.periodic)
+
+
+def _marks(plane: Projection, result: Clustering) -> dict[str, object]:
+    """Return where the peaks of the states are, and the most balanced frame of each interface."""
+    peaks = [f"<b>state {row.state}</b>, {row.share:.1%} of all frames: its peak" for row in result.states]
+    marks = {"peaks": _points(plane, result.cores.peaks, peaks)}
+    interfaces = result.interfaces
+    if interfaces is not None and len(interfaces):
+        frames = np.array([frames[0] for frames in interfaces.frames])
+        texts = [f"the most balanced frame between states {a} and {b}" for a, b in interfaces.pairs.tolist()]
+        marks["transitions"] = _points(plane, frames, texts)
+    return marks
+
+
+def _points(plane: Projection, frames: np.ndarray, texts: list[str]) -> dict[str, object]:
+    x, y = rounded(plane.values[frames].T)
+    return {"x": x, "y": y, "text": texts}
 
 
 def _beta_text(beta: float) -> str:

@@ -6,6 +6,9 @@ import zlib
 
 import numpy as np
 
+#: What a byte says where there is no state, or no share.
+NOWHERE = 255
+
 
 def pack(array: np.ndarray) -> dict[str, object]:
     """Return an array as its bytes, compressed and in base64; `unpack` in page.js is the way back.
@@ -31,7 +34,7 @@ def quantize(shares: np.ndarray) -> np.ndarray:
     >>> quantize(np.array([0.0, 0.5, 1.0, np.nan]))
     array([  0, 125, 250, 255], dtype=uint8)
     """
-    return np.where(np.isnan(shares), 255, np.rint(250 * np.nan_to_num(shares))).astype(np.uint8)
+    return np.where(np.isnan(shares), NOWHERE, np.rint(250 * np.nan_to_num(shares))).astype(np.uint8)
 
 
 def rounded(values: np.ndarray, digits: int = 5) -> list:

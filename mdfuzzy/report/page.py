@@ -82,15 +82,22 @@ def write_report(
     ...     page.name, "Two heaps" in page.read_text(encoding="utf-8"), page.stat().st_size < 10_000_000
     ('report.html', True, True)
     """
-    for name, value, kind in (
-        ("result", result, Clustering),
-        ("timescales", timescales, ImpliedTimescales | None),
-        ("test", test, ChapmanKolmogorov | None),
-    ):
-        if not isinstance(value, kind):
-            wanted = getattr(kind, "__name__", None) or str(kind).replace("mdfuzzy.", "")
-            raise TypeError(f"`{name}` must be {wanted}; got {value!r}. {_REMEDIES[name]}")
+    if not isinstance(result, Clustering):
+        raise TypeError(f"`result` must be a Clustering; got {result!r}. `cluster` makes it.")
+    if not isinstance(timescales, ImpliedTimescales | None):
+        raise TypeError(
+            f"`timescales` must be ImpliedTimescales or None; got {timescales!r}. "
+            "`kinetics.implied_timescales` makes them."
+        )
+    if not isinstance(test, ChapmanKolmogorov | None):
+        raise TypeError(
+            f"`test` must be ChapmanKolmogorov or None; got {test!r}. `kinetics.chapman_kolmogorov` makes it."
+        )
     path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(
+            f"`path` must be a file; got {str(path)!r}, a folder. Use {str(path / 'report.html')!r}."
+        )
     if not path.parent.is_dir():
         raise FileNotFoundError(
             f"`path` must be in an existing folder; got {str(path)!r}. Make {str(path.parent)!r} first."
@@ -104,13 +111,6 @@ def write_report(
     finally:
         draft.unlink(missing_ok=True)
     return path
-
-
-_REMEDIES = {
-    "result": "`cluster` makes it.",
-    "timescales": "`kinetics.implied_timescales` makes them.",
-    "test": "`kinetics.chapman_kolmogorov` makes it.",
-}
 
 
 def render(
@@ -177,7 +177,6 @@ def _texts(
 ) -> dict[str, str]:
     """Return what stands for the names in the templates of the sections."""
     interfaces = result.interfaces
-    hidden = (data["timeline"] or {}).get("hidden", 0)
     return {
         "states": words.states_table(result),
         "interfaces": words.interfaces_table(result),
@@ -187,7 +186,8 @@ def _texts(
         "plane_word": "Residue" if isinstance(result.data, Frames) else "Plane",
         "diamond_words": ", diamonds the most balanced frames between two" if interfaces is not None else "",
         "atoms_words": words.atoms(data["structures"]),
-        "hidden": f"{hidden:,} more trajectories are not shown." if hidden else "",
+        "hidden_planes": words.hidden(data["map"], "residues"),
+        "hidden_trajectories": words.hidden(data["timeline"], "trajectories"),
         "timescales_interval": words.interval(timescales),
         "prediction_interval": words.interval(test),
         "lag": "" if test is None else words.duration(test.lag_times[0], test.unit),

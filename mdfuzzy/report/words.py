@@ -130,6 +130,11 @@ def atoms(structures: dict | None) -> str:
     return "The loaded atoms, coloured by element."
 
 
+def hidden(shown: dict | None, nouns: str) -> str:
+    """Say how many things are left out of a plot, if any are."""
+    return f"{shown['hidden']:,} more {nouns} are not shown." if shown and shown["hidden"] else ""
+
+
 def states_table(result: Clustering) -> str:
     """Return the table of states."""
     colors, visits = state_colors(result.n_states), result.visits

@@ -27,7 +27,7 @@ async function startMap() {
       ...picture.style,
     };
     describe(map, shown);
-    await draw("map-plot", [layer, ...marks(shown)], mapLayout(plane, `${shown.plane}`));
+    await draw("map-plot", [layer, ...marks(plane, shown)], mapLayout(plane, `${shown.plane}`));
   }
 
   byId("map-plane").addEventListener("change", (event) => {
@@ -127,10 +127,10 @@ function binText(plane, beta, cell) {
   return lines.join("<br>");
 }
 
-function marks(shown) {
-  const circles = DATA.map.peaks[shown.plane];
+function marks(plane, shown) {
+  const circles = plane.peaks;
   const found = [];
-  const between = DATA.map.between_frames?.[shown.plane];
+  const between = plane.transitions;
   if (between && shown.view === "second") {
     found.push({
       type: "scatter", mode: "markers", x: between.x, y: between.y, text: between.text, hoverinfo: "text",
