@@ -10,7 +10,7 @@ from mdfuzzy._check import check_int
 if TYPE_CHECKING:
     from mdfuzzy.frames import Frames
 
-__all__ = ["alanine_dipeptide", "folder", "provenance"]
+__all__ = ["alanine_dipeptide", "folder", "provenance", "spirals", "two_links", "unbalanced_gaussians"]
 
 _FOLDER = Path(__file__).parent / "data" / "ala2"
 _FEWEST = 50  # points of which every part of a drawn set has some
