@@ -26,50 +26,67 @@ the same run, on the same frames and cores. Each part names the command that mea
 
 _PEERS = """## Other programs on the same frames
 
-{frames:,} frames of alanine dipeptide, {threads} threads, at most {limit:.0f} s for each program: `python
-benchmarks/peers.py`. *Times ours* is the program's time over that of mdfuzzy for the whole way from
-frames to memberships (for GUDHI, which gets our graph, over that of the same step). {machine}
+    python benchmarks/peers.py --frames {frames}
+
+*Times ours* is a program's time over that of mdfuzzy for the whole way from frames to memberships (for GUDHI,
+which gets our graph, over that of the same step). {frames:,} frames of alanine dipeptide, threads: {threads},
+at most {limit:.0f} s for each program.
 
 {table}
+
+{machine}
 """
 
 _HEADLINE = """## The whole way, {frames:,} frames
 
-From XTC files to memberships, pictures, files for other programs and the report, as `mdfuzzy run` does
-it, no parameter given: `python benchmarks/headline.py`. {states} states with {sizes} frames, {interfaces}
-interfaces; {megabytes:,.0f} MB of results on disk. {threads} threads; {machine}
+    python benchmarks/headline.py
+
+From XTC files to memberships, pictures, files for other programs and the report, as `mdfuzzy run` does it, no
+parameter given. {states} states with {sizes} frames; interfaces: {interfaces}; {megabytes:,.0f} MB of results
+on disk; threads: {threads}.
 
 {goals}
 
 {table}
+
+{machine}
 """
 
 _GROWTH = """## Growth with the number of frames
 
-Each size in a process of its own, {threads} threads: `python benchmarks/growth.py`. An exponent e means
-that the time grows as the number of frames to the power e, fitted to all sizes; n log n is about 1.08.
-{machine}
+    python benchmarks/growth.py
+
+Each size in a process of its own, threads: {threads}. An exponent e means that the time grows as the number
+of frames to the power e, fitted to all sizes; n log n is about 1.08.
 
 ![time and memory against frames](growth.svg)
 
 {table}
+
+{machine}
 """
 
 _NEIGHBORS = """## The search for neighbours
 
-Exact RMSD neighbours, {neighbors} of every frame: `python benchmarks/neighbors.py`. *Times md.rmsd* is
-the time of comparing all pairs with mdtraj over ours, *times vectorised kernel* the same with the
-package's own vectorised kernel. {machine}
+    python benchmarks/neighbors.py
+
+*Times md.rmsd* is the time of comparing all pairs with mdtraj over ours, *times vectorised kernel* the same
+with the package's own vectorised kernel. Exact RMSD neighbours, {neighbors} of every frame.
 
 {table}
+
+{machine}
 """
 
 _CORE = """## From neighbours to memberships
 
-{frames:,} frames, k = {k}, {threads} threads: `python benchmarks/core.py`. The peers use one thread.
-{machine}
+    python benchmarks/core.py
+
+{frames:,} frames, k = {k}, threads: {threads}. The peers use one thread.
 
 {table}
+
+{machine}
 """
 
 
@@ -120,7 +137,9 @@ def core_text(found: dict) -> str:
 
 def _fill(template: str, found: dict, **tables: list[str]) -> str:
     texts = {name: "\n".join(lines) for name, lines in tables.items()}
-    return template.format(**found | {"machine": describe_machine(found["machine"])} | texts)
+    return template.format(
+        **found | {"machine": f"*Measured on* {describe_machine(found['machine'])}"} | texts
+    )
 
 
 #: In the order of the page: the name of the result and what tells it.
