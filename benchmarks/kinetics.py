@@ -1,7 +1,7 @@
 """States, interfaces, timescales and calibration of alanine dipeptide, against k-means, on real trajectories.
 
     python benchmarks/kinetics.py --data ../shared/data/ala2_kinetics --write docs/theory/kinetics-450K.md
-    python benchmarks/kinetics.py --data ../shared/data/ala2 --frames 13000 --stride 2 \\
+    python benchmarks/kinetics.py --data ../shared/data/ala2 --frames 13000 --stride 4 \\
         --write docs/theory/kinetics-300K.md
 
 A folder holds packed trajectories (`*.npz`) and `ala2.pdb`. `--frames` takes the first frames of every
