@@ -101,7 +101,7 @@ def test_demo(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("mdfuzzy.cli.run.write_outputs", lambda folder, result: iter([]))
     assert main(["demo"]) == 0
     again, messages = capsys.readouterr()
-    assert again.splitlines()[:30] == out.splitlines()[:30]
+    assert again.startswith(out[: out.index("The slowest timescale")].rstrip())
     assert "searching" not in messages
 
 
