@@ -46,7 +46,7 @@ def hopping(rate: float, n: int = 4000, trajectories: int = 6) -> list[np.ndarra
 
 
 def test_a_markov_chain_is_one_at_the_shortest_lag():
-    result = mf.cluster(hopping(0.01), mf.Settings(core_rule="share", core_share=0.5))  # hit in every visit
+    result = mf.cluster(hopping(0.01))
     validation = mf.validate_model(result, n_resamples=20)
     assert validation.lag <= 2  # five steps of 1 are just a tenth of the timescale, or just not
     exact = -1 / np.log(1 - 2 * 0.01)
