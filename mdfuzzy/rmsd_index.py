@@ -80,15 +80,13 @@ class RmsdIndex:
         unit = float(np.finfo(np.float32).eps)
         return knn.Slack(unit * (width + 32) * np.sqrt(norm), unit * width * norm)
 
-    def shrunk(self, factor: float) -> tuple[kernels.Cells, np.ndarray]:
-        """Return the cells with boxes, and the radii, as if they were smaller by `factor` (1: as they
-        are).
-        """
+    def shrunk(self, factor: float) -> kernels.Cells:
+        """Return the cells with the boxes of their leaves as if they were smaller; 1: as they are."""
         if factor == 1:
-            return self.cells, self.cells.radii
+            return self.cells
         middle = 0.5 * (self.cells.low + self.cells.high)
         half = np.float32(0.5 * min(1.0, 2 * factor)) * (self.cells.high - self.cells.low)
-        return self.cells._replace(low=middle - half, high=middle + half), factor * self.cells.radii
+        return self.cells._replace(low=middle - half, high=middle + half)
 
     def nearest(
         self,
@@ -105,7 +103,7 @@ class RmsdIndex:
         (groups, 4) says how many RMSDs to centres, visits of cells, Euclidean tests and exact RMSDs each
         group of queries took.
         """
-        cells, reach = self.shrunk(factor)
+        cells = self.shrunk(factor)
         slack = self.slack(chunks.queries)
         indices = np.empty((len(chunks.order), n_neighbors), np.int32)
         distances = np.empty((len(chunks.order), n_neighbors), np.float32)
@@ -119,7 +117,7 @@ class RmsdIndex:
                 rows = slice(chunks.start[c], chunks.start[c + 1])
                 members = chunks.order[rows]
                 knn.search_group(
-                    chunks.queries, members, chunks.cell[c], chunks.own, cells, reach, slack,
+                    chunks.queries, members, chunks.cell[c], chunks.own, cells, slack, factor,
                     knn.NO_LIMIT, n_neighbors, targets, bounds, filled, counts[c],
                 )  # fmt: skip
                 if np.any(filled[: len(members)] < n_neighbors):
@@ -155,7 +153,7 @@ class RmsdIndex:
             for c in range(first, last):
                 members = chunks.order[chunks.start[c] : chunks.start[c + 1]]
                 while not knn.search_group(
-                    chunks.queries, members, chunks.cell[c], chunks.own, self.cells, self.cells.radii, slack,
+                    chunks.queries, members, chunks.cell[c], chunks.own, self.cells, slack, 1.0,
                     norm, 0, targets, bounds, filled, counts[c],
                 ):  # fmt: skip
                     targets, bounds = _space(2 * targets.shape[1])

@@ -85,9 +85,12 @@ def screen_limit(threshold, m, torque, s2, slack):
 
 
 @kernel(fastmath=True)
-def leaf_distances(coordinates, lane, blocks, leaf, limit, out):  # OUT out
+def leaf_distances(coordinates, lane, blocks, leaf, overlap, limit, out):  # OUT out
     """Set out = squared distances of a lane's query to the 64 targets of a leaf; return how many are
     within `limit`.
+
+    Of what the axes leave out, with norms p and q, (p - q)^2 is the least that it can add, and
+    p^2 + q^2 what it adds on average if the two are unrelated: `overlap` = 2 would say so, 0 is safe.
     """
     # as uint32 it is known not to be negative; an index that might wrap around turns loads into gathers
     first = np.int64(np.uint32(leaf)) * (ROWS * LANES)
@@ -103,10 +106,11 @@ def leaf_distances(coordinates, lane, blocks, leaf, limit, out):  # OUT out
             dc, dd = c - blocks[o + 2 * LANES + l], d - blocks[o + 3 * LANES + l]
             out[l] += da * da + db * db + dc * dc + dd * dd
     rest = coordinates[AXES * LANES + lane]
+    shared = overlap * rest
     within = np.float32(0)  # a float, so that the sum vectorises with the rest
     for l in range(LANES):
-        d = rest - blocks[first + AXES * LANES + l]
-        total = out[l] + d * d
+        other = blocks[first + AXES * LANES + l]
+        total = out[l] + (rest - other) ** 2 + shared * other
         out[l] = total
         within += np.float32(1) if total <= limit else np.float32(0)
     return within
@@ -181,7 +185,7 @@ def settle(queries, query, norm, cells, lane, targets, bounds, count, heaps, k):
 
 
 @kernel()
-def cell_gaps(cells, reach, pivot, slack, m, quartic, start, top, block):  # scratch: the last five
+def cell_gaps(cells, factor, pivot, slack, m, quartic, start, top, block):  # scratch: the last five
     """Return a lower bound, for every cell, of the distance from the centre of `pivot` to any of its
     frames.
     """
@@ -195,14 +199,15 @@ def cell_gaps(cells, reach, pivot, slack, m, quartic, start, top, block):  # scr
             start[l] = 0.5 * (cells.centre_norms[min(first + l, last - 1)] + cells.centre_norms[pivot])
         largest_eigenvalues(m, start, 10, quartic, top)
         for l in range(last - first):
-            gaps[first + l] = np.sqrt(max(2 * (start[l] - top[l]) - slack.square, 0.0)) - reach[first + l]
+            distance = np.sqrt(max(2 * (start[l] - top[l]) - slack.square, 0.0))
+            gaps[first + l] = distance - factor * cells.radii[first + l]
     gaps[pivot] = -NO_LIMIT
     return gaps
 
 
 @kernel()
 def search_cell(
-    screen, cells, cell, queries, members, own, norm, slack, k, targets, bounds, filled, heaps, counts
+    screen, cells, cell, queries, members, own, norm, slack, factor, k, targets, bounds, filled, heaps, counts
 ):
     """Add to the candidates (OUT targets, bounds, filled, heaps) every target of a cell that may be near.
 
@@ -212,6 +217,7 @@ def search_cell(
     order, blocks, low, high, rows = cells.order, cells.blocks, cells.low, cells.high, cells.rows
     moved, coordinates, limits = screen.moved, screen.coordinates, screen.limit
     nearness, torques, spreads = screen.nearness, screen.torque, screen.spread
+    overlap = np.float32(1 - factor)
     boxes, near = np.empty(LANES, np.float32), np.empty(LANES, np.float32)
     row, width = np.zeros(rows.shape[1], np.float32), len(moved) // LANES
     for leaf in range(cells.leaf_start[cell], cells.leaf_start[cell + 1]):
@@ -223,7 +229,7 @@ def search_cell(
             if boxes[l] > limit:
                 continue
             counts[TESTED] += size
-            if leaf_distances(coordinates, l, blocks, leaf, limit, near) == 0:
+            if leaf_distances(coordinates, l, blocks, leaf, overlap, limit, near) == 0:
                 continue
             if filled[l] + LANES > targets.shape[1]:
                 counts[EVALUATED] += filled[l]
@@ -263,13 +269,15 @@ def search_cell(
 
 @kernel(nogil=True)
 def search_group(
-    queries, members, pivot, own, cells, reach, slack, radius, k, targets, bounds, filled, counts
+    queries, members, pivot, own, cells, slack, factor, radius, k, targets, bounds, filled, counts
 ):
     """Find the k nearest targets, or with k = 0 all within `radius`, of up to 64 queries near one cell.
 
     The queries `members` are near the centre of the cell `pivot`. The first filled[l] entries of row l of
     `targets` and `bounds` (OUT) are their neighbours and squared norms.
-    `reach` are the radii with which cells are skipped. Return False if `targets` has no room for all.
+    With `factor` below 1 cells and groups of queries are taken to be smaller than they are, and the parts
+    of displacements that no axis sees to agree less than they may: faster, and not exact. Return False
+    if `targets` has no room for all.
     """
     width, size = queries.flat.shape[1], len(members)
     block = np.empty(width * LANES, np.float32)
@@ -287,14 +295,14 @@ def search_group(
     for l in range(LANES):
         norm[l] = queries.norms[members[min(l, size - 1)]]
         spread[l] = queries.spreads[members[min(l, size - 1)]]
-    gaps = cell_gaps(cells, reach, pivot, slack, m, quartic, start, top, block)
+    gaps = cell_gaps(cells, factor, pivot, slack, m, quartic, start, top, block)
     load_lanes(queries.flat, members, block)
     span = 0.0  # from the centre of the pivot to the farthest query
     for cell in np.argsort(gaps):
         worst = 0.0
         for l in range(size):
             worst = max(worst, threshold[l])
-        if gaps[cell] - span - slack.length > worst:
+        if gaps[cell] - factor * span - slack.length > worst:
             break
         correlate(block, cells.centres[cell], m)
         for l in range(LANES):
@@ -304,7 +312,7 @@ def search_group(
         for l in range(LANES):
             separation = 2 * (start[l] - top[l])
             length = np.sqrt(max(separation - slack.square, 0.0))
-            active[l] = l < size and length - reach[cell] - slack.length <= threshold[l]
+            active[l] = l < size and length - factor * cells.radii[cell] - slack.length <= threshold[l]
             some |= active[l]
         counts[CENTRES] += size
         if not some and cell != pivot:
@@ -327,8 +335,9 @@ def search_group(
                     threshold[l], screen.nearness[l], screen.torque[l], screen.spread[l], slack.length
                 )
         if not search_cell(
-            screen, cells, cell, queries, members, own, norm, slack, k, targets, bounds, filled, heaps, counts
-        ):
+            screen, cells, cell, queries, members, own, norm, slack, factor, k, targets, bounds, filled,
+            heaps, counts,
+        ):  # fmt: skip
             return False
         for l in range(size):
             threshold[l] = np.sqrt(heaps[l, 0])
