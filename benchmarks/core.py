@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+from measuring import machine, peak_memory, reset_peak
 
 import mdfuzzy as mf
 from mdfuzzy._threads import thread_count
@@ -35,25 +36,6 @@ ALL_COLUMNS = 200_000
 MAX_ITERATIONS = 2_000
 
 
-def reset_peak() -> None:
-    """Let the peak memory of this process start from what it uses now (Linux only)."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return
-
-
-def peak_memory() -> float:
-    """Return the peak memory of this process in GB since the last reset, or in all where there is none."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return int(line.split()[1]) / 1e6
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-
-
 def timed(function: Callable[[], object]) -> tuple[object, float]:
     """Return the result of a call and its wall time in s."""
     start = time.perf_counter()
@@ -62,9 +44,12 @@ def timed(function: Callable[[], object]) -> tuple[object, float]:
 
 
 def measure(
-    name: str, ours: Callable[[], object], make_peer: Callable[[object], "Peer"] | None = None
+    rows: list[dict],
+    name: str,
+    ours: Callable[[], object],
+    make_peer: Callable[[object], "Peer"] | None = None,
 ) -> object:
-    """Run a step and its peer, in turn if they are short, print the line of the table, return our result."""
+    """Run a step and its peer, in turn if they are short, print and keep the line, return our result."""
     reset_peak()
     result, seconds = timed(ours)
     memory, times, theirs = peak_memory(), [seconds], []
@@ -75,11 +60,14 @@ def measure(
         if seconds >= SHORT or len(times) == 3:
             break
         times.append(timed(ours)[1])
-    line = f"{name:28s}{statistics.median(times):10.2f} s{memory:9.2f} GB"
+    row = {"name": name, "seconds": statistics.median(times), "memory": memory, "peer_seconds": None}
+    line = f"{name:28s}{row['seconds']:10.2f} s{memory:9.2f} GB"
     if peer is not None:
         other = peer.share * statistics.median(theirs)
-        line += f"{other:10.2f} s{other / statistics.median(times):9.1f}   {peer.verdict(result)}"
+        row |= {"peer_seconds": other, "verdict": peer.verdict(result)}
+        line += f"{other:10.2f} s{other / row['seconds']:9.1f}   {row['verdict']}"
     print(line, flush=True)
+    rows.append(row)
     return result
 
 
@@ -223,6 +211,9 @@ def main() -> None:
     parser.add_argument("--top", metavar="FILE", help="their topology")
     parser.add_argument("--beta", type=float, nargs="+", default=[1.0, 0.2], help="smaller is colder")
     parser.add_argument("--jobs", type=int, help="threads of ours; the peers use one")
+    parser.add_argument(
+        "--write", type=Path, metavar="FOLDER", help="update the page about performance there"
+    )
     parser.add_argument("--no-peers", action="store_true", help="measure ours alone")
     options = parser.parse_args()
     names = ("mdfuzzy", "numpy", "numba", "scipy", "scikit-learn", "gudhi")
@@ -231,19 +222,20 @@ def main() -> None:
     neighbors = find_neighbors(options)
     print(f"{len(neighbors):,} frames, k = {options.k}, {thread_count(options.jobs)} threads")
     print(f"{'step':28s}{'seconds':>12s}{'peak':>12s}{'peer':>12s}{'ratio':>9s}")
-    peers = not options.no_peers
-    graph = measure("graph", lambda: neighbors.graph(k=options.k))
-    dimension = measure("dimension", lambda: mf.intrinsic_dimension(neighbors))
-    logf = measure("density", lambda: mf.dtm_log_density(neighbors, dimension=dimension))
-    peaks = measure(
+    peers, rows = not options.no_peers, []
+    step = partial(measure, rows)
+    graph = step("graph", lambda: neighbors.graph(k=options.k))
+    dimension = step("dimension", lambda: mf.intrinsic_dimension(neighbors))
+    logf = step("density", lambda: mf.dtm_log_density(neighbors, dimension=dimension))
+    peaks = step(
         "persistence",
         lambda: mf.compute_persistence(graph, logf, n_jobs=options.jobs),
         (lambda peaks: Gudhi(graph, logf)) if peers else None,
     )
-    gap = measure("prominence", peaks.prominence_gap)
-    cores = measure("cores", lambda: mf.find_cores(graph, logf, peaks, min_prominence=gap.threshold))
+    gap = step("prominence", peaks.prominence_gap)
+    cores = step("cores", lambda: mf.find_cores(graph, logf, peaks, min_prominence=gap.threshold))
     for beta in options.beta:
-        mu = measure(
+        mu = step(
             f"memberships, beta = {beta:g}",
             partial(
                 mf.solve_memberships, graph, logf, cores, beta=beta, dimension=dimension, n_jobs=options.jobs
@@ -252,6 +244,16 @@ def main() -> None:
         )
         print(f"{'':28s}residual {mu.residual:.1g}, rows sum to 1 within {mu.row_sum_error:.1g}")
     print(f"dimension {dimension:.3g}; {gap}; core sizes {cores.sizes.tolist()}")
+    if options.write is not None:
+        from performance import write_result
+
+        found = {
+            "frames": len(neighbors),
+            "k": options.k,
+            "threads": thread_count(options.jobs),
+            "steps": rows,
+        }
+        write_result(options.write, "core", found | {"machine": machine("scikit-learn", "gudhi")})
 
 
 if __name__ == "__main__":

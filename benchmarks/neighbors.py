@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numba
 import numpy as np
+from measuring import machine
 
 import mdfuzzy as mf
 from mdfuzzy._kernels.lanes import LANES, correlate, largest_eigenvalues
@@ -214,6 +215,9 @@ def main() -> None:
     parser.add_argument("--peers", action="store_true", help="also run hnswlib and pynndescent")
     parser.add_argument("--limit", type=float, default=600, help="seconds that a peer may take")
     parser.add_argument("--plot", type=Path)
+    parser.add_argument(
+        "--write", type=Path, metavar="FOLDER", help="update the page about performance there"
+    )
     parser.add_argument("--data", type=Path, default=DATA)
     options = parser.parse_args()
     small = mf.datasets.alanine_dipeptide(stride=50)
@@ -231,6 +235,11 @@ def main() -> None:
             compare_peers(xyz, options.neighbors, options.limit, options.queries)
     if options.plot and len(results) > 1:
         draw(results, options.plot)
+    if options.write is not None:
+        from performance import write_result
+
+        found = {"neighbors": options.neighbors, "results": results, "machine": machine("mdtraj")}
+        write_result(options.write, "neighbors", found)
 
 
 if __name__ == "__main__":

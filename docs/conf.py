@@ -46,6 +46,7 @@ sphinx_gallery_conf = {
     # Scripts named plot_... are run when the documentation is built; the others are shown.
     "filename_pattern": r"/plot_",
     "abort_on_example_error": True,
+    "capture_repr": (),  # what is to be seen is printed
     "download_all_examples": False,
     "show_memory": False,
     "plot_gallery": True,

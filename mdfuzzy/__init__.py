@@ -16,6 +16,7 @@ _HOME = {
     "Features": "features",
     "Frames": "frames",
     "load": "loading",
+    "ramachandran_regions": "regions",
     "Graph": "graph",
     "Neighbors": "neighbors",
     "euclidean_neighbors": "neighbors",
@@ -51,13 +52,19 @@ _HOME = {
     "find_interfaces": "interfaces",
     "Settings": "settings",
     "suggest_k": "settings",
+    "State": "state_table",
+    "StateTable": "state_table",
     "Clustering": "clustering",
     "cluster": "pipeline",
+    "Assignment": "assignment",
+    "assign": "assignment",
+    "Validation": "validation",
+    "validate_model": "validation",
     "RunDir": "rundir",
     "FuzzyModeSeeking": "estimator",
 }
 
-_MODULES = ("datasets", "kinetics")
+_MODULES = ("datasets", "exports", "kinetics", "plots", "report")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 

@@ -1,11 +1,12 @@
 """Which atoms to load, what may go wrong with them, and which torsions and bonds go along."""
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+from mdfuzzy._warn import warn_user
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -191,11 +192,10 @@ def warn_of_pitfalls(topology: "md.Topology", atoms: np.ndarray, bonds: Bonds) -
     molecules = np.unique(bonds.molecules[atoms])
     if len(molecules) > 1:
         kind = "molecules" if len(bonds.pairs) else "chains"
-        warnings.warn(
+        warn_user(
             f"The selected atoms belong to {len(molecules)} {kind}, so RMSD sees their relative position as "
             f"well. To see one molecule only, select it, for example atoms='chainid 0 and not element H'. If "
-            f"they are one molecule, the topology lacks bonds between its parts.",
-            stacklevel=4,
+            f"they are one molecule, the topology lacks bonds between its parts."
         )
     exchanged = {
         atom.residue.name
@@ -203,16 +203,14 @@ def warn_of_pitfalls(topology: "md.Topology", atoms: np.ndarray, bonds: Bonds) -
         if atom.name in _EXCHANGED.get(atom.residue.name, ())
     }
     if exchanged:
-        warnings.warn(
+        warn_user(
             f"The selection contains atoms of {', '.join(sorted(exchanged))} side chains that a rotation "
-            f"exchanges; such flips create false states. atoms={_SAFE!r} avoids it.",
-            stacklevel=4,
+            f"exchanges; such flips create false states. atoms={_SAFE!r} avoids it."
         )
     if has_equivalent_hydrogens(topology, atoms, bonds):
-        warnings.warn(
+        warn_user(
             "The selection contains hydrogens that a rotation exchanges (CH3, NH3, ...); such rotations "
-            "create false states. The default selection, the heavy atoms of the solute, avoids it.",
-            stacklevel=4,
+            "create false states. The default selection, the heavy atoms of the solute, avoids it."
         )
 
 

@@ -60,6 +60,15 @@ def check_choice(name: str, value: object, choices: Sequence[str], *, remedy: st
     return value
 
 
+def check_type(name: str, value: object, kind: type | tuple[type, ...], *, remedy: str = "") -> None:
+    """Raise unless `value` is a `kind`, or one of several."""
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    if not isinstance(value, kinds):
+        got = type(value).__name__
+        rule = " or ".join(f"`{each.__name__}`" for each in kinds)
+        raise TypeError(f"`{name}` must be {rule}; got {got}." + (f" {remedy}" if remedy else ""))
+
+
 def check_finite(name: str, array: np.ndarray, *, remedy: str = "") -> np.ndarray:
     """Return `array` if every entry is finite; otherwise raise and say where the first bad one is."""
     finite = np.isfinite(array)

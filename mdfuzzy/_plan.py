@@ -1,6 +1,5 @@
 """What to take from every frame: the selected atoms, centred, and the backbone torsions."""
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ import numpy as np
 from mdfuzzy._atoms import Bonds, Torsions, check_indices, select_atoms, warn_of_pitfalls
 from mdfuzzy._boxes import has_box, make_whole
 from mdfuzzy._pieces import Piece
+from mdfuzzy._warn import warn_user
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -110,8 +110,7 @@ def make_plan_for_arrays(n_atoms: int, atoms: object, whole: bool | None) -> Pla
 def warn_of_open_box(chunk: "md.Trajectory", plan: Plan) -> None:
     """Warn if molecules may be divided by the boundary and there are no bonds to put them together."""
     if plan.whole is None and len(plan.trees) == 0 and has_box(chunk):
-        warnings.warn(
+        warn_user(
             "The frames have a periodic box but the topology has no bonds, so molecules that the boundary "
-            "divides stay divided. Give a topology with bonds, or whole=False if all molecules are whole.",
-            stacklevel=5,
+            "divides stay divided. Give a topology with bonds, or whole=False if all molecules are whole."
         )

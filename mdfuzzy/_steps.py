@@ -2,13 +2,16 @@
 
 import hashlib
 import json
+import logging
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar
 
 import numpy as np
 
 from mdfuzzy._records import pack, unpack
+from mdfuzzy._warn import warn_user
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.settings import Settings
@@ -19,6 +22,17 @@ Result = TypeVar("Result")
 REVISION = 1
 #: Among the arrays of a saved step, what it warned of.
 _WARNINGS = "warnings"
+#: What is said when a step begins that may take long.
+_LONG = {
+    "neighbors": "searching for the nearest neighbours of every frame",
+    "persistence": "finding the peaks of the density",
+    "beta_scan": "solving for memberships over a range of beta",
+    "memberships": "solving for memberships",
+    "k_scan": "counting states for other k",
+    "resampling": "drawing trajectories anew",
+}
+
+logger = logging.getLogger("mdfuzzy")
 
 
 class Parts(Protocol):
@@ -33,6 +47,9 @@ class Parts(Protocol):
 
 class Store(Protocol):
     """Where the results of steps are kept. `RunDir` is one."""
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Keep others out while a run is going on."""
 
     def begin(self, data: Frames | Features, settings: Settings) -> str:
         """Prepare for a run on `data` with `settings` and return a key of the data."""
@@ -99,12 +116,13 @@ class Steps:
             The settings that it uses.
         """
         if self._store is None:
-            result, messages = _recorded(lambda: compute(None))
+            result, messages = _recorded(name, lambda: compute(None))
         else:
             result, messages = self._load_or_compute(name, kind, compute, needs, used or {})
         for message in messages:
-            self.warnings.append(message)
-            warnings.warn(message, stacklevel=4)
+            if message not in self.warnings:
+                self.warnings.append(message)
+                warn_user(message)
         return result
 
     def _load_or_compute(
@@ -117,7 +135,7 @@ class Steps:
             messages = saved.pop(_WARNINGS).tolist()
             return unpack(kind, saved), messages
         parts = self._store.parts(name, key=key)
-        result, messages = _recorded(lambda: compute(parts))
+        result, messages = _recorded(name, lambda: compute(parts))
         told = {_WARNINGS: np.array(messages, dtype=np.str_)}
         self._store.put(name, key=key, **pack(result), **told)
         return result, messages
@@ -127,15 +145,17 @@ class Steps:
         self.chosen[name] = sentence
 
 
-def _recorded(compute: Callable[[], Result]) -> tuple[Result, list[str]]:
+def _recorded(name: str, compute: Callable[[], Result]) -> tuple[Result, list[str]]:
     """Return a result and the UserWarnings on the way to it; other warnings go where they always go."""
+    if name in _LONG:
+        logger.info(_LONG[name])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = compute()
-    messages = []
+    messages = {}  # each once, in the order in which they came
     for each in caught:
         if each.category is UserWarning:
-            messages.append(str(each.message))
+            messages[str(each.message)] = None
         else:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-    return result, messages
+    return result, list(messages)

@@ -1,6 +1,5 @@
 """The frames loaded so far: columns that grow, trajectory by trajectory, chunk by chunk."""
 
-import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,6 +8,7 @@ import numpy as np
 from mdfuzzy._files import has_times
 from mdfuzzy._pieces import Piece
 from mdfuzzy._plan import Plan, warn_of_open_box
+from mdfuzzy._warn import warn_user
 from mdfuzzy.frames import Frames, Source
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ class Store:
         residues = len(plan.torsions.residues)
         self.phi, self.psi = (Column((residues,), np.float32) for _ in range(2))
         self.times = Column((), np.float64)
-        self.timed = True
+        self.untimed = ""  # the first piece without times
+        self.any_times = False
         self.whole = False
         self.spread = False  # whether a frame was seen whose atoms are not all on one line
         self.lengths: list[int] = []
@@ -77,13 +78,15 @@ class Store:
                         skip = int(_is_same(*last, ends[0], None if times is None else times[0]))
                         _warn_of_overlap(last[1], times, piece)
                     last = ends[1], None if times is None else times[-1]
+                if read == 0 and times is not None and timestep is not None:
+                    _warn_of_other_times(times, timestep, piece)
                 if times is None and timestep is not None:
                     times = timestep * (joined - skip + np.arange(size))
                 start = skip + -joined % stride
                 if start < size:
                     first = first if taken else read + start
                     taken += self._add(chunk, slice(start, None, stride), piece, read)
-                    self._add_times(None if times is None else times[start::stride])
+                    self._add_times(None if times is None else times[start::stride], piece)
                 joined += size - skip
                 read += size
                 bar.update(size)
@@ -115,14 +118,22 @@ class Store:
         self.psi.append(angles[:, residues:])
         return len(xyz)
 
-    def _add_times(self, times: np.ndarray | None) -> None:
-        self.timed &= times is not None
-        if self.timed:
+    def _add_times(self, times: np.ndarray | None, piece: Piece) -> None:
+        if times is None:
+            self.untimed = self.untimed or piece.name
+        else:
+            self.any_times = True
+        if not self.untimed:
             self.times.append(times)
 
-    def frames(self, top: "str | md.Topology | None") -> Frames:
-        """Return all that was loaded."""
+    def frames(self, top: "str | md.Topology | None", *, reading: dict[str, object] | None) -> Frames:
+        """Return all that was loaded, with the arguments that read it again."""
         plan = self.plan
+        if self.untimed and self.any_times:
+            warn_user(
+                f"{self.untimed} holds no times, so the times of all frames are dropped. Leave it out, or "
+                f"give `timestep`."
+            )
         if not self.spread:
             raise ValueError(
                 f"`atoms` must select atoms that are not all on one line, or a rotation is not determined; "
@@ -131,7 +142,7 @@ class Store:
         return Frames(
             xyz=self.xyz.finish(),
             lengths=np.array(self.lengths),
-            times=self.times.finish() if self.timed else None,
+            times=None if self.untimed else self.times.finish(),
             topology=None if self.topology is None else self.topology.subset(plan.atoms),
             atoms=plan.atoms,
             selection=plan.selection,
@@ -141,16 +152,28 @@ class Store:
             sources=tuple(self.sources),
             top=top,
             whole=self.whole,
+            reading=reading,
+        )
+
+
+def _warn_of_other_times(times: np.ndarray, timestep: float, piece: Piece) -> None:
+    """Warn if the frames of a file are not as far apart as the caller says."""
+    if len(times) < 2:
+        return
+    step = float(np.median(np.diff(times)))
+    if abs(step - timestep) > 0.01 * timestep:
+        warn_user(
+            f"`timestep` is {timestep:g} ps, but {piece.name} holds times {step:.4g} ps apart. Those of the "
+            f"file are kept; leave `timestep` out, or correct the file if its times are wrong."
         )
 
 
 def _warn_of_overlap(last_time: float | None, times: np.ndarray | None, piece: Piece) -> None:
     """Warn if a piece starts at a time before the last of the piece before it."""
     if last_time is not None and times is not None and times[0] < last_time - 1e-3 - 1e-6 * abs(last_time):
-        warnings.warn(
+        warn_user(
             f"{piece.name} starts at {times[0]:g} ps, before the end of the piece before it at "
-            f"{last_time:g} ps. If the two overlap, frames of that time are loaded twice: cut one of them.",
-            stacklevel=4,
+            f"{last_time:g} ps. If the two overlap, frames of that time are loaded twice: cut one of them."
         )
 
 

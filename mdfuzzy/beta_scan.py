@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from tqdm import tqdm
 
 from mdfuzzy._check import check_real, read_only
 from mdfuzzy.cores import Cores
@@ -170,7 +171,8 @@ def scan_beta(
     residuals, errors = np.empty(len(betas)), np.empty(len(betas))
     kept = np.empty((len(betas), len(graph), len(cores)), np.float32)
     start = None
-    for at in range(len(betas) - 1, -1, -1):
+    # With disable=None tqdm looks whether it writes to a terminal.
+    for at in tqdm(range(len(betas) - 1, -1, -1), unit=" betas", desc="beta", disable=None):
         mu = solve_memberships(graph, log_density, cores, beta=float(betas[at]), start=start, **options)
         entropy[at] = membership_entropy(mu.values).mean()
         residuals[at], errors[at] = mu.residual, mu.row_sum_error

@@ -19,6 +19,7 @@ from mdfuzzy.persistence import Persistence
 from mdfuzzy.prominence import ProminenceGap
 from mdfuzzy.settings import Settings
 from mdfuzzy.stability import KScan, Resampling
+from mdfuzzy.state_table import StateTable, tabulate_states
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,13 +122,31 @@ class Clustering:
         """The number of states."""
         return len(self.cores)
 
+    @property
+    def labels(self) -> np.ndarray:
+        """The state that each frame belongs most to, (n,) int32; -1 for a frame that reaches no core."""
+        return self.memberships.hard
+
+    @property
+    def states(self) -> StateTable:
+        """The states, a row for each: frames, core, prominence, the torsions of its densest frame, visits."""
+        return tabulate_states(self.data, self.memberships, self.cores, self.visits)
+
     def summary(self) -> str:
-        """Return a text that says what was found, what was chosen automatically and why, and the warnings."""
-        lines = [repr(self)]
-        for state, (frame, size, basin) in enumerate(
-            zip(self.cores.peaks, self.cores.sizes, self.cores.basin_sizes, strict=True)
-        ):
-            lines.append(f"state {state}: peak at frame {frame}, basin of {basin:,}, core of {size:,}")
+        """Return a text that says what was found, what was chosen automatically and why, and the warnings.
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf
+        >>> rng = np.random.default_rng(0)
+        >>> print(mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6]).summary())
+        Clustering(2 states of 500 frames, k=22, beta=2 (2: as simulated, smaller: colder))
+        state    frames    share   core  prominence      peak...
+        0           300   60.00% ...
+        1           200   40.00% ...
+        k = 22 neighbours per frame, ...
+        """
+        lines = [repr(self), str(self.states)]
         lines += self.chosen.values()
         lines += [str(each) for each in (self.k_scan, self.resampling) if each is not None]
         lines += [f"warning: {message}" for message in self.warnings]

@@ -1,13 +1,13 @@
 """States and their cores: the basins of the prominent peaks, and the connected top of each."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, check_int, check_real, read_only
+from mdfuzzy._check import check_choice, check_int, check_real, check_type, read_only
+from mdfuzzy._warn import warn_user
 from mdfuzzy.graph import Graph
 from mdfuzzy.persistence import Persistence, check_log_density, check_symmetric, descending
 
@@ -139,6 +139,7 @@ def find_cores(
     check_symmetric(graph)
     rule = check_choice("rule", rule, ("prominence", "point", "saddle", "share"))
     share = check_real("share", share, above=0, at_most=1)
+    check_type("peaks", peaks, Persistence, remedy="`compute_persistence` gives one.")
     if len(peaks.ascents) != len(graph):
         raise ValueError(
             f"`peaks` must belong to `graph`; got peaks of {len(peaks.ascents)} points for {len(graph)}."
@@ -219,10 +220,9 @@ def _large_states(peaks: Persistence, min_prominence: float, min_size: int) -> t
             f"`min_size` must be at most the size of the largest component of the graph; got {min_size}. "
             "Use a graph with more neighbours or a larger radius."
         )
-    warnings.warn(
+    warn_user(
         f"{left_out} points are in components of the graph with fewer than {min_size} points and belong "
-        "to no state. Use a graph with more neighbours or a larger radius, or set `min_size=1`.",
-        stacklevel=3,
+        "to no state. Use a graph with more neighbours or a larger radius, or set `min_size=1`."
     )
     kept = ~small[peaks.peaks[states]]
     number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)

@@ -1,14 +1,19 @@
-"""Data to try the package on: simulated alanine dipeptide, bundled with it."""
+"""Data to try the package on: simulated alanine dipeptide, bundled with it, and points drawn in the plane."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from mdfuzzy._check import check_int
+
 if TYPE_CHECKING:
     from mdfuzzy.frames import Frames
 
-__all__ = ["alanine_dipeptide", "folder", "provenance"]
+__all__ = ["alanine_dipeptide", "folder", "provenance", "spirals", "two_links", "unbalanced_gaussians"]
 
 _FOLDER = Path(__file__).parent / "data" / "ala2"
+_FEWEST = 50  # points of which every part of a drawn set has some
 
 
 def alanine_dipeptide(*, stride: int = 1) -> "Frames":
@@ -61,3 +66,137 @@ def provenance() -> str:
     '# Alanine dipeptide: 30,000 frames, 6 ns'
     """
     return (_FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+def unbalanced_gaussians(n: int, *, dimensions: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Draw from a wide and heavy Gaussian on the left and a narrow and light one on the right.
+
+    85 % of the points are around the origin with standard deviation 1, 15 % around (4, 0, ...) with 0.6. On
+    such data Bonis and Oudot show that a walk which must hit a single point forgets where it began; the more
+    so, the more points and dimensions there are.
+
+    Parameters
+    ----------
+    n : int
+        Number of points, at least 50.
+    dimensions : int
+        Number of coordinates, at least 1.
+    seed : int
+        Of the random numbers.
+
+    Returns
+    -------
+    points : (n, dimensions) float64
+        The centres differ in the first coordinate.
+    labels : (n,) int64
+        0 for the left Gaussian, 1 for the right one.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> points, labels = mf.datasets.unbalanced_gaussians(1_000)
+    >>> points.shape, int((labels == 1).sum())
+    ((1000, 2), 150)
+    """
+    rng = _generator(n, seed)
+    labels = _parts(n, [0.85, 0.15])
+    points = np.array([1.0, 0.6])[labels, None] * rng.normal(size=(n, check_int("dimensions", dimensions, 1)))
+    points[:, 0] += 4.0 * labels
+    return points, labels
+
+
+def two_links(n: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Draw two dense clusters joined by two links, one of uniform density and one with a gap.
+
+    The clusters are Gaussians around (-3, 0) and (3, 0) with standard deviation 0.5. The links are bands of
+    width 0.6 between them: that below is uniform, while the density of that above falls to a twentieth in its
+    middle. On such data Bonis and Oudot show what the temperature does.
+
+    Parameters
+    ----------
+    n : int
+        Number of points, at least 50.
+    seed : int
+        Of the random numbers.
+
+    Returns
+    -------
+    points : (n, 2) float64
+        In the plane.
+    parts : (n,) int64
+        0 for the left cluster, 1 for the right one, 2 for the uniform link, 3 for the link with a gap.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points, parts = mf.datasets.two_links(1_000)
+    >>> np.bincount(parts)
+    array([250, 250, 250, 250])
+    """
+    rng = _generator(n, seed)
+    parts = _parts(n, [0.25, 0.25, 0.25, 0.25])
+    left, right, uniform, gap = np.bincount(parts)
+    end, width = 3.0, 0.6
+    places = np.linspace(-end, end, 1_001)
+    density = 1.0 - 0.95 * np.exp(-0.5 * (places / 0.8) ** 2)
+    below = np.cumsum(density) - density[0]  # the share of the link that is left of each place, not scaled
+    along = np.concatenate(
+        [rng.uniform(-end, end, uniform), np.interp(rng.random(gap) * below[-1], below, places)]
+    )
+    across = rng.uniform(-width / 2, width / 2, uniform + gap) + np.repeat([-1.0, 1.0], [uniform, gap])
+    clusters = rng.normal(scale=0.5, size=(left + right, 2))
+    clusters[:, 0] += np.repeat([-end, end], [left, right])
+    return np.concatenate([clusters, np.column_stack([along, across])]), parts
+
+
+def spirals(n: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Draw two interleaved spirals in clutter; the head of each is close to the tail of the other.
+
+    Each spiral makes one turn; it is densest at its head, the inner end. A tenth of the points is spread
+    evenly over the square around them. On such data Bonis and Oudot show that only a cold walk tells clusters
+    apart that are separated by a gap in the density but not by distance.
+
+    Parameters
+    ----------
+    n : int
+        Number of points, at least 50.
+    seed : int
+        Of the random numbers.
+
+    Returns
+    -------
+    points : (n, 2) float64
+        In the plane.
+    labels : (n,) int64
+        0 and 1 for the spirals, 2 for the clutter.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points, labels = mf.datasets.spirals(1_000)
+    >>> np.bincount(labels)
+    array([450, 450, 100])
+    """
+    rng = _generator(n, seed)
+    labels = _parts(n, [0.45, 0.45, 0.1])
+    arms = labels < 2
+    # Shares of the way from head to tail, whose density falls in a straight line to 0.3 of what it is first.
+    tail = 0.3
+    along = (1 - np.sqrt(1 - (1 - tail**2) * rng.random(np.count_nonzero(arms)))) / (1 - tail)
+    angles = 2 * np.pi * along + np.pi * labels[arms]
+    radii = 0.6 + 0.8 * along
+    points = rng.uniform(-1.6, 1.6, size=(n, 2))
+    points[arms] = radii[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+    points[arms] += 0.05 * rng.normal(size=points[arms].shape)
+    return points, labels
+
+
+def _generator(n: int, seed: int) -> np.random.Generator:
+    check_int("n", n, _FEWEST)
+    return np.random.default_rng(check_int("seed", seed, 0))
+
+
+def _parts(n: int, shares: list[float]) -> np.ndarray:
+    """Return the part that each of n points belongs to, in order; the last takes what rounding leaves."""
+    sizes = np.round(n * np.array(shares[:-1])).astype(np.int64)
+    return np.repeat(np.arange(len(shares)), [*sizes, n - sizes.sum()])

@@ -1,12 +1,12 @@
 """The log density at every point, from the distances to its nearest neighbours alone."""
 
-import warnings
 from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 
-from mdfuzzy._check import check_choice, check_int, check_real
+from mdfuzzy._check import check_choice, check_int, check_real, check_type
+from mdfuzzy._warn import warn_user
 from mdfuzzy.neighbors import Neighbors
 
 _CHUNK = 65_536  # rows converted to float64 at a time
@@ -155,14 +155,15 @@ def kde_log_density(
         window = kde_window(neighbors, kernel=kernel, dimension=dimension)
     window = check_real("window", window, above=0)
     last = _last_distances(neighbors)
-    sums = np.empty(len(neighbors))
+    sums = np.empty(len(neighbors))  # logs
     for rows, distances in _chunks(neighbors, neighbors.k):
         if kernel == "gaussian":
             seen = np.exp(-0.5 * (distances / window) ** 2).sum(axis=1)
         else:
             seen = (distances < window).sum(axis=1)
-        sums[rows] = 1 + seen + _unseen(neighbors, last[rows], kernel, window, dimension)
-    return np.log(sums / neighbors.n_targets) - _log_volume(kernel, window, dimension)
+        unseen = _log_unseen(neighbors, last[rows], kernel, window, dimension)
+        sums[rows] = np.logaddexp(np.log1p(seen), unseen)
+    return sums - np.log(neighbors.n_targets) - _log_volume(kernel, window, dimension)
 
 
 def kde_window(
@@ -222,9 +223,7 @@ def kde_window(
         window = np.exp(log_window)
         exponents = squares / (-2 * window**2)
         seen = np.log(np.exp(exponents - exponents[:, :1]).sum(axis=1)) + exponents[:, 0]  # no underflow
-        with np.errstate(divide="ignore"):
-            unseen = np.log(_unseen(neighbors, last, "gaussian", window, dimension))
-        logs = np.logaddexp(seen, unseen)
+        logs = np.logaddexp(seen, _log_unseen(neighbors, last, "gaussian", window, dimension))
         return -float(np.mean(logs)) + _log_volume("gaussian", window, dimension)
 
     low, high = np.log(0.1 * np.sqrt(first)), np.log(np.median(last))
@@ -235,10 +234,9 @@ def kde_window(
             "the distances to the first neighbours" if best == 0 else "the distances to the last neighbours"
         )
         remedy = "Remove copies of points" if best == 0 else "Search more neighbours"
-        warnings.warn(
+        warn_user(
             f"The likelihood of the window is still rising at {np.exp(grid[best]):g}, the end of the range "
-            f"set by {side}. {remedy}, or give `window`.",
-            stacklevel=2,
+            f"set by {side}. {remedy}, or give `window`."
         )
         value = grid[best]
     else:
@@ -254,6 +252,7 @@ def _chunks(neighbors: Neighbors, m: int) -> Iterator[tuple[slice, np.ndarray]]:
 
 
 def _check_points(neighbors: Neighbors) -> None:
+    check_type("neighbors", neighbors, Neighbors, remedy="`neighbors_from` takes arrays.")
     if len(neighbors) < 3:
         raise ValueError(
             f"`neighbors` must be of at least 3 points; got {len(neighbors)}. A density needs a sample."
@@ -279,10 +278,9 @@ def _floored(values: np.ndarray, what: str) -> np.ndarray:
         raise ValueError(
             "`neighbors.distances` must not all be zero; got identical points only. They have no density."
         )
-    warnings.warn(
+    warn_user(
         f"The {what} of {np.count_nonzero(zero)} points is zero, because they have at least as many copies "
-        "as neighbours; they get the smallest positive value. Remove copies to avoid this.",
-        stacklevel=3,
+        "as neighbours; they get the smallest positive value. Remove copies to avoid this."
     )
     return np.where(zero, values[~zero].min(), values)
 
@@ -291,19 +289,26 @@ def _last_distances(neighbors: Neighbors) -> np.ndarray:
     return _floored(neighbors.distances[:, -1].astype(np.float64), "distance to the last neighbour")
 
 
-def _unseen(
+def _log_unseen(
     neighbors: Neighbors, last: np.ndarray, kernel: str, window: float, dimension: float
 ) -> np.ndarray:
-    """Return the kernel's sum over the points beyond the last neighbour, at the mean density up to there."""
+    """Return the log of the kernel's sum over the points beyond the last neighbour, at distance `last`.
+
+    The density there is taken to be the mean density up to there. Logs, because volumes in many
+    dimensions leave the range of doubles.
+    """
     from scipy.special import gammaincc
 
     if neighbors.k >= neighbors.n_targets - 1:
-        return np.zeros(len(last))
-    density = neighbors.k / np.exp(_log_volume("uniform", 1.0, dimension) + dimension * np.log(last))
-    volume = np.exp(_log_volume(kernel, window, dimension))
+        return np.full(len(last), -np.inf)
     if kernel == "gaussian":
-        return density * volume * gammaincc(dimension / 2, 0.5 * (last / window) ** 2)
-    return density * np.maximum(volume - np.exp(_log_volume(kernel, 1.0, dimension)) * last**dimension, 0)
+        balls = _log_volume("uniform", 1.0, dimension) + dimension * np.log(last)
+        with np.errstate(divide="ignore", over="ignore"):
+            outside = np.log(gammaincc(dimension / 2, 0.5 * (last / window) ** 2))
+        return np.log(neighbors.k) - balls + _log_volume(kernel, window, dimension) + outside
+    growth = dimension * np.log(np.maximum(window / last, 1.0))  # of the ball of the last neighbour
+    with np.errstate(divide="ignore"):
+        return np.log(neighbors.k) + growth + np.log1p(-np.exp(-growth))
 
 
 def _log_volume(kernel: str, window: float, dimension: float) -> float:

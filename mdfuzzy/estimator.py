@@ -15,48 +15,38 @@ from mdfuzzy.features import Features
 from mdfuzzy.memberships import Memberships, extend_memberships
 from mdfuzzy.neighbors import euclidean_neighbors
 from mdfuzzy.pipeline import cluster_neighbors
-from mdfuzzy.settings import Settings
+from mdfuzzy.settings import Settings, describe_settings
+
+#: The parameters that mean the same as in `Settings`, and are explained by its help texts.
+_SETTINGS = (
+    *("k", "prominence", "dimension", "density", "window", "level", "core_rule", "core_share"),
+    *("graph", "kernel", "weights", "unit_density"),
+)
 
 
+def _documented(kind: type) -> type:
+    """Fill the help texts of the settings into a docstring; there they are of points, not of frames."""
+    for place, names in (("    {settings}", _SETTINGS), ("    {n_jobs}", ["n_jobs"])):
+        texts = describe_settings(names).replace("frame", "point")
+        kind.__doc__ = (kind.__doc__ or "").replace(place, texts)  # python -OO leaves no docstring
+    return kind
+
+
+@_documented
 class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
     """Clusters around the prominent peaks of the density, with a membership in each for every point.
 
     Parameters
     ----------
-    k : int, optional
-        Neighbours per point in the graph; the density uses twice as many. By default 3.5 times the logarithm
-        of the number of points, and at most a tenth of it (`suggest_k`).
-    prominence : float, optional
-        Smallest prominence of a cluster, in units of the log density; by default what noise does not reach.
+    {settings}
     beta : float or "entropy"
         Temperature of the walk: 2 is the diffusion whose stationary density is that of the points,
         smaller is colder (harder clusters); "entropy" chooses.
-    dimension : float, optional
-        Intrinsic dimension, the exponent of the density; estimated by default.
-    density : {"dtm", "kde"}
-        How the density is estimated: by the distance to measure, or by kernels of one width.
-    window : float, optional
-        Width of the kernels of ``density="kde"`` and ``kernel="gaussian"``; by likelihood by default.
-    level : float
-        Probability that the automatic prominence calls noise a cluster.
-    core_rule : {"prominence", "point", "saddle", "share"}
-        How far down from its peak a core reaches; see `find_cores`.
-    core_share : float
-        Share of its basin that a core holds, for ``core_rule="share"``.
-    graph : {"union", "directed"}
-        The edges that the walk uses.
-    kernel : {"uniform", "gaussian"}
-        How the weight of a step depends on its length.
-    weights : {"power", "linear"}
-        How the weight of a step depends on the density.
-    unit_density : bool
-        Scale the density to a largest value of 1, for ``weights="linear"``.
     metric : {"euclidean", "precomputed"}
         With "precomputed", X is a matrix of distances between all points, or a sparse one that
         holds the distances of every point to at least 2k neighbours (`kneighbors_graph` with
         ``mode="distance"``); `predict` then takes the distances of new points (rows) to the fitted ones.
-    n_jobs : int, optional
-        Threads; every core by default. The result does not depend on it.
+    {n_jobs}
 
     Attributes
     ----------

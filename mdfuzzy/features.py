@@ -59,10 +59,13 @@ class Features(Trajectories):
             )
         values = np.concatenate(parts)
         check_finite("arrays", values)
-        columns = np.array([] if periodic is None else periodic, dtype=np.int64)
         d = values.shape[1]
+        columns = np.array([] if periodic is None else periodic)
+        if columns.size == 0:
+            columns = np.empty(0, np.int64)
         if (
             columns.ndim != 1
+            or columns.dtype.kind not in "iu"
             or np.any((columns < 0) | (columns >= d))
             or len(set(columns.tolist())) < len(columns)
         ):
@@ -70,8 +73,14 @@ class Features(Trajectories):
         object.__setattr__(self, "values", read_only(values))
         object.__setattr__(self, "lengths", np.array([len(part) for part in parts]))
         self._check_lengths(len(values))
-        object.__setattr__(self, "periodic", read_only(np.sort(columns)))
-        object.__setattr__(self, "period", check_real("period", period, above=0))
+        object.__setattr__(self, "periodic", read_only(np.sort(columns).astype(np.int64)))
+        period = check_real("period", period, above=0)
+        if period != 360 and not columns.size:
+            raise ValueError(
+                f"`period` must be left out if no column is periodic; got {period:g}. Name the columns in "
+                "`periodic`."
+            )
+        object.__setattr__(self, "period", period)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"`Features` cannot be changed; tried to set {name!r}.")

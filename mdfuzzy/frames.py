@@ -1,41 +1,18 @@
 """Frames of trajectories: coordinates to be compared by RMSD, and where each of them comes from."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, read_only
+from mdfuzzy._sources import Source, chosen_sources
 from mdfuzzy._trajectories import Trajectories, shorten
 
 if TYPE_CHECKING:
     import mdtraj as md
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """Where a run of frames comes from: frames ``first + stride * arange(count)`` of one file or object.
-
-    Attributes
-    ----------
-    path : str or None
-        The file; None for frames of an object in memory.
-    trajectory : int
-        The trajectory of the `Frames` that these frames belong to.
-    first, stride, count : int
-        Which frames of the file they are.
-    data : md.Trajectory, array or None
-        The caller's object, if there is no file.
-    """
-
-    path: str | None
-    trajectory: int
-    first: int
-    stride: int
-    count: int
-    data: object = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,6 +43,8 @@ class Frames(Trajectories):
         The topology of the sources, or the file that holds it.
     whole : bool
         Whether molecules were put together across the periodic boundary.
+    reading : dict or None
+        The arguments by which `load` reads the same frames again; None unless all come from files.
 
     Examples
     --------
@@ -73,6 +52,8 @@ class Frames(Trajectories):
     >>> frames = mf.datasets.alanine_dipeptide()
     >>> frames.xyz.shape[1:], frames.residues
     ((10, 3), ('ALA2',))
+    >>> frames[frames.phi[:, 0] > 0]  # some of them: a slice, a mask, or frame numbers
+    Frames(... frames of 10 atoms in 2 trajectories; ...)
     """
 
     xyz: np.ndarray
@@ -87,6 +68,7 @@ class Frames(Trajectories):
     sources: tuple[Source, ...] = ()
     top: "str | md.Topology | None" = None
     whole: bool = False
+    reading: dict[str, object] | None = None
 
     def __post_init__(self) -> None:
         xyz = np.ascontiguousarray(self.xyz, dtype=np.float32)
@@ -127,6 +109,47 @@ class Frames(Trajectories):
     def timestep(self) -> float | None:
         """The time between frames in ps, the same in all trajectories; None if it is not, or not known."""
         return None if self.times is None else _even_step(self.split(self.times))
+
+    @property
+    def n_frames(self) -> int:
+        """The number of frames, all trajectories together."""
+        return len(self)
+
+    def __getitem__(self, chosen: slice | npt.ArrayLike) -> "Frames":
+        """Return some of the frames, in their order, with their trajectories, times, torsions and sources.
+
+        A trajectory of which no frame is chosen is left out.
+        """
+        indices = self._ascending(chosen)
+        trajectory, _ = self.locate(indices)
+        kept, lengths = np.unique(trajectory, return_counts=True)
+        rows = {name: getattr(self, name) for name in ("times", "phi", "psi")}
+        return replace(
+            self,
+            xyz=self.xyz[indices],
+            lengths=lengths,
+            sources=tuple(chosen_sources(self.sources, indices, kept)),
+            reading=None,
+            **{name: None if values is None else values[indices] for name, values in rows.items()},
+        )
+
+    def _ascending(self, chosen: slice | npt.ArrayLike) -> np.ndarray:
+        """Return the numbers of chosen frames, which must ascend: others have no place in a trajectory."""
+        rule = "`frames[...]` takes a slice, a mask, or a list of frame numbers in ascending order"
+        if isinstance(chosen, slice):
+            indices = np.arange(len(self))[chosen]
+        else:
+            indices = np.asarray(chosen)
+            if indices.dtype == bool and indices.shape == (len(self),):
+                indices = np.flatnonzero(indices)
+            if indices.ndim != 1 or indices.dtype == bool:
+                raise TypeError(f"{rule}; got {chosen!r}. For a single frame: frames[[5]].")
+            indices = self._check_frames(indices)
+        if len(indices) == 0 or np.any(np.diff(indices) <= 0):
+            raise ValueError(
+                f"{rule}, at least one and none twice; got {chosen!r}. `trajectory` takes any order."
+            )
+        return indices
 
     def __repr__(self) -> str:
         parts = [f"{len(self):,} frames of {self.n_atoms} atoms in {self.n_trajectories} trajector"]

@@ -5,11 +5,13 @@ from typing import Literal
 
 import numpy as np
 
-from mdfuzzy._check import read_only
+from mdfuzzy._check import check_choice, read_only
 
 #: `union`: an edge if either point has the other among its k nearest. `directed`: i to each of its k nearest.
 #: `radius`: an edge if the two points are within `scale` of each other.
 GraphKind = Literal["union", "directed", "radius"]
+
+_STRETCH = 65_536  # rows looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +57,9 @@ class Graph:
         for name, dtype in (("indptr", np.int64), ("indices", np.int32), ("distances", np.float32)):
             array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
             object.__setattr__(self, name, read_only(array))
+        check_choice("kind", self.kind, ("union", "directed", "radius"))
+        if self.indptr.ndim != 1 or len(self.indptr) < 2:
+            raise ValueError(f"`indptr` must have one entry more than there are points; got {self.indptr}.")
         if self.indptr[0] != 0 or self.indptr[-1] != len(self.indices) or np.any(np.diff(self.indptr) < 0):
             raise ValueError(f"`indptr` must ascend from 0 to the number of edges ({len(self.indices)}).")
         if len(self.distances) != len(self.indices):
@@ -62,6 +67,23 @@ class Graph:
             raise ValueError(f"`distances` must hold one length per edge; got {got}.")
         if len(self.indices) and not 0 <= self.indices.min() <= self.indices.max() < self.n_targets:
             raise ValueError(f"`indices` must be in [0, {self.n_targets - 1}].")
+        if len(self.distances) and not 0 <= self.distances.min() <= self.distances.max() < np.inf:
+            got = f"{self.distances.min()} to {self.distances.max()}"
+            raise ValueError(f"`distances` must be finite and at least 0; got {got}.")
+        if self.n_targets == len(self):
+            self._refuse_loops()
+
+    def _refuse_loops(self) -> None:
+        """Raise if an edge leads back to its own point; a stretch of rows at a time, to spare memory."""
+        for start in range(0, len(self), _STRETCH):
+            stretch = self.indptr[start : start + _STRETCH + 1]
+            rows = np.repeat(np.arange(start, start + len(stretch) - 1, dtype=np.int32), np.diff(stretch))
+            loops = rows == self.indices[stretch[0] : stretch[-1]]
+            if loops.any():
+                raise ValueError(
+                    f"`indices` must not lead from a point to itself; got such an edge of point "
+                    f"{rows[np.argmax(loops)]}. Leave it out."
+                )
 
     def __len__(self) -> int:
         return len(self.indptr) - 1

@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy import _files
@@ -12,6 +13,7 @@ from mdfuzzy._check import check_int, check_real
 from mdfuzzy._pieces import FilePiece, Piece, expand
 from mdfuzzy._plan import make_plan, make_plan_for_arrays
 from mdfuzzy._store import Store
+from mdfuzzy._warn import warn_user
 from mdfuzzy.frames import Frames
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def load(
         both a box and bonds.
     timestep : float, optional
         Time between the frames of the file in ps, for formats without times (DCD, LAMMPS, PDB, ...) and for
-        arrays. Times that a file holds are kept.
+        arrays. Times that a file holds are kept; if they are further or less apart there is a warning.
     lengths : sequence of int, optional
         The frames of each trajectory, if `paths` is one array that holds several.
     progress : bool, optional
@@ -67,7 +69,9 @@ def load(
     Warns
     -----
     UserWarning
-        If the selection spans several molecules, or contains atoms that a rotation exchanges.
+        If the selection spans several molecules, or contains atoms that a rotation exchanges; if some of the
+        files hold no times, so that all times are dropped, or hold others than `timestep` says; if the
+        topology is also among the trajectories.
 
     Examples
     --------
@@ -92,6 +96,7 @@ def load(
     else:
         plan = make_plan(topology, atoms, whole)
     logger.info("loading %s", plan.selection)
+    _warn_of_topology(pieces, handle, top)
     store = Store(plan, topology)
     # With disable=None tqdm looks whether it writes to a terminal.
     with tqdm(unit=" frames", disable=None if progress is None else not progress) as bar:
@@ -100,7 +105,33 @@ def load(
             bar.total = None if None in counts else sum(counts)
         for trajectory in trajectories:
             store.add_trajectory(trajectory, stride=stride, timestep=timestep, bar=bar)
-    return store.frames(handle)
+    return store.frames(
+        handle, reading=_reading(trajectories, top, atoms, stride=stride, whole=whole, timestep=timestep)
+    )
+
+
+def _warn_of_topology(pieces: list[Piece], handle: object, top: object) -> None:
+    """Warn if a pattern such as ``*`` has caught the topology."""
+    if top is not None and len(pieces) > 1 and handle in [piece.path for piece in pieces if piece.path]:
+        warn_user(
+            f"{handle!r} is the topology and also one of the trajectories: its frames are loaded too. Leave "
+            f"it out of `paths` if that is not what you want."
+        )
+
+
+def _reading(
+    trajectories: list[list[Piece]], top: object, atoms: object, **options: object
+) -> dict[str, object] | None:
+    """Return the arguments that read the same frames again, in terms that JSON has; None without files."""
+    paths = [[piece.path for piece in pieces] for pieces in trajectories]
+    if not all(map(all, paths)) or not (top is None or isinstance(top, str | os.PathLike)):
+        return None
+    return {
+        "paths": paths,
+        "top": None if top is None else os.path.abspath(os.path.expanduser(os.fspath(top))),
+        "atoms": atoms if atoms is None or isinstance(atoms, str) else np.asarray(atoms).tolist(),
+        **options,
+    }
 
 
 def _find_topology(pieces: list[Piece], top: object) -> "tuple[md.Topology | None, str | md.Topology | None]":

@@ -1,14 +1,14 @@
 """How strongly every point belongs to every state: where a random walk drawn to high density ends first."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy import _solve
-from mdfuzzy._check import check_choice, check_finite, check_int, check_real, read_only
+from mdfuzzy._check import check_choice, check_finite, check_int, check_real, check_type, read_only
 from mdfuzzy._threads import using_threads
+from mdfuzzy._warn import warn_user
 from mdfuzzy.cores import Cores
 from mdfuzzy.graph import Graph
 from mdfuzzy.neighbors import Neighbors
@@ -213,18 +213,21 @@ def solve_memberships(
         stuck = ~_solve.reaches_target(*edges, targets)
         targets[stuck] = states  # one more target, for what is lost
         columns = states + int(stuck.any())
-        solution = _solve.solve_walk(
-            *edges, graph.distances, log_weights, falloff, targets, columns,
-            reversible=graph.symmetric, start=_check_start(start, n, states, columns),
-        )  # fmt: skip
+        start = _check_start(start, n, states, columns)
+        if columns == 1:  # there is nowhere else to go
+            solution = _solve.Solution(np.ones((n, 1)), 0.0, 0)
+        else:
+            solution = _solve.solve_walk(
+                *edges, graph.distances, log_weights, falloff, targets, columns,
+                reversible=graph.symmetric, start=start,
+            )  # fmt: skip
     if stuck.any():
-        warnings.warn(
+        warn_user(
             f"{np.count_nonzero(stuck)} of {n} points have no way to any core: `lost` is 1 there, and `hard` "
-            "is -1.",
-            stacklevel=2,
+            "is -1."
         )
     if states == 1:
-        warnings.warn("There is one state only: all memberships are 1.", stacklevel=2)
+        warn_user("There is one state only: all memberships are 1.")
     error = float(np.abs(solution.values.sum(axis=1) - 1.0).max())
     if not error <= ROW_SUM_TOLERANCE:
         raise _solve.SolveError(
@@ -240,6 +243,7 @@ def solve_memberships(
 
 
 def _check_cores(graph: Graph, cores: Cores) -> None:
+    check_type("cores", cores, Cores, remedy="`find_cores` gives them.")
     if graph.n_targets != len(graph):
         raise ValueError("`graph` must join a point set with itself; got edges of new points to fitted ones.")
     if len(cores.labels) != len(graph):
@@ -293,6 +297,8 @@ def extend_memberships(
     array([[0.5, 0.5],
            [0. , 1. ]])
     """
+    check_type("memberships", memberships, Memberships, remedy="`solve_memberships` gives them.")
+    check_type("neighbors", neighbors, Neighbors, remedy="Search with `queries=`.")
     if neighbors.n_targets != len(memberships):
         raise ValueError(
             f"`neighbors` must be searched among the {len(memberships)} fitted points; "

@@ -220,6 +220,11 @@ def neighbors_from(precomputed: object) -> Neighbors:
 
     if issparse(precomputed):
         matrix = precomputed.tocsr()
+        if matrix.nnz != precomputed.nnz:
+            raise ValueError(
+                f"`precomputed` must list a neighbour once; got {precomputed.nnz - matrix.nnz} twice. "
+                "Call its sum_duplicates() if their sum is the distance."
+            )
         counts = np.diff(matrix.indptr)
         if matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0 or np.any(counts != counts[0]):
             raise ValueError(
@@ -237,10 +242,15 @@ def neighbors_from(precomputed: object) -> Neighbors:
                 f"`precomputed` must be (indices, distances) or a sparse matrix; got "
                 f"{type(precomputed).__name__}."
             ) from None
-    if indices.ndim != 2 or indices.shape != distances.shape or indices.dtype.kind not in "iu":
+    if (
+        indices.ndim != 2
+        or indices.shape != distances.shape
+        or indices.dtype.kind not in "iu"
+        or distances.dtype.kind not in "fiu"
+    ):
         raise ValueError(
-            f"`precomputed` must hold integer indices and distances of the same shape (n, k); got "
-            f"{indices.shape} of {indices.dtype} and {distances.shape}."
+            f"`precomputed` must hold integer indices and real distances of the same shape (n, k); got "
+            f"{indices.shape} of {indices.dtype} and {distances.shape} of {distances.dtype}."
         )
     n = len(indices)
     check_finite("precomputed", distances)

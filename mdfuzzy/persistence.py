@@ -1,13 +1,13 @@
 """The peaks of the density on a graph, and how they merge: ToMATo's persistence."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_finite, check_real, read_only
+from mdfuzzy._check import check_finite, check_real, check_type, read_only
 from mdfuzzy._threads import using_threads
+from mdfuzzy._warn import warn_user
 from mdfuzzy.graph import Graph
 from mdfuzzy.prominence import ProminenceGap, divide_prominences, expected_noise
 
@@ -155,11 +155,10 @@ class Persistence:
         """
         gap = self.prominence_gap(level=level, noise=noise)
         if not gap.clear:
-            warnings.warn(
+            warn_user(
                 f"The gap between noise and states is not clear. Found {gap}. Look at the `prominences`, "
                 "compare several k with `states_by_k`, and choose the smallest prominence of a state "
-                "yourself (`prominence` of `Settings`, `min_prominence` of `find_cores`).",
-                stacklevel=2,
+                "yourself (`prominence` of `Settings`, `min_prominence` of `find_cores`)."
             )
         return gap.threshold
 
@@ -298,6 +297,7 @@ def descending(log_density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def check_log_density(graph: Graph, log_density: npt.ArrayLike) -> np.ndarray:
     """Return `log_density` as a float64 array with one finite value per point of `graph`, or raise."""
+    check_type("graph", graph, Graph, remedy="Make one with `Neighbors.graph`.")
     log_density = np.asarray(log_density, dtype=np.float64)
     if log_density.shape != (len(graph),):
         raise ValueError(

@@ -3,12 +3,14 @@
 import os
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._states import States, find_states
 from mdfuzzy._steps import Parts, Steps, Store
+from mdfuzzy._warn import warn_user
 from mdfuzzy.beta_scan import BetaScan, default_betas, scan_beta, scan_frames
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.cores import find_milestones
@@ -78,15 +80,18 @@ def cluster(
     if store is not None and not hasattr(store, "begin"):
         raise TypeError(f"`store` must be a `RunDir`; got {store!r}. Use store=mf.RunDir({str(store)!r}).")
     n_neighbors = settings.n_neighbors(len(data))
-    steps = Steps() if store is None else Steps(store, store.begin(data, settings))
-    neighbors = steps.run(
-        "neighbors",
-        Neighbors,
-        lambda parts: search_neighbors(data, n_neighbors, settings, progress=progress, store=parts),
-        needs=["data"],
-        used={"n_neighbors": n_neighbors, "recall": settings.recall},
-    )
-    return cluster_neighbors(neighbors, settings, data=data, steps=steps)
+    from mdfuzzy._kernels.compiling import announced
+
+    with announced(), nullcontext() if store is None else store.lock():
+        steps = Steps() if store is None else Steps(store, store.begin(data, settings))
+        neighbors = steps.run(
+            "neighbors",
+            Neighbors,
+            lambda parts: search_neighbors(data, n_neighbors, settings, progress=progress, store=parts),
+            needs=["data"],
+            used={"n_neighbors": n_neighbors, "recall": settings.recall},
+        )
+        return cluster_neighbors(neighbors, settings, data=data, steps=steps)
 
 
 def cluster_neighbors(
@@ -226,10 +231,9 @@ def _scan(walk: Graph, states: States, settings: Settings, data: Frames | Featur
         walk = _walk(neighbors, scanned, settings)
         if len(scanned.cores) != len(states.cores):
             verb = "chosen" if automatic else "scanned"
-            warnings.warn(
+            warn_user(
                 f"beta was {verb} on {len(part):,} of the frames, in which there are {len(scanned.cores)} "
-                f"states, not {len(states.cores)}. Compare the result with that of another beta.",
-                stacklevel=2,
+                f"states, not {len(states.cores)}. Compare the result with that of another beta."
             )
     criterion = None
     if settings.beta == "kinetic":
@@ -249,7 +253,7 @@ def _scan(walk: Graph, states: States, settings: Settings, data: Frames | Featur
         **_walk_options(scanned, settings),
     )
     for note in scan.notes if automatic else ():
-        warnings.warn(note, stacklevel=2)
+        warn_user(note)
     return scan
 
 

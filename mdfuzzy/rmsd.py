@@ -100,24 +100,33 @@ def rmsd_neighbors(
     chunks = index.own_chunks() if others is None else index.chunks(others, n_jobs)
     factor, reached = (1.0, None) if recall == 1 else _calibrate(index, chunks, n_neighbors, recall, n_jobs)
     n = len(chunks.order)
-    _announce(index, chunks, n_neighbors, factor, threads)
     indices, distances = np.empty((n, n_neighbors), np.int32), np.empty((n, n_neighbors), np.float32)
+    waiting, found = {}, 0
+    for number, first in enumerate(range(0, len(chunks), BLOCK)):
+        groups = np.arange(first, min(first + BLOCK, len(chunks)))
+        name = f"neighbors-{n_neighbors}-{recall:g}-{number:05d}"
+        done = store.get(name) if store is not None else None
+        if done is None:
+            waiting[name] = groups
+        else:
+            order = chunks.take(groups).order
+            indices[order], distances[order] = done["indices"], done["distances"]
+            found += len(order)
+    if waiting:
+        _announce(index, chunks, n - found, n_neighbors, factor, threads)
     with tqdm(
-        total=n, unit=" frames", desc="neighbours", disable=None if progress is None else not progress
+        total=n,
+        initial=found,
+        unit=" frames",
+        desc="neighbours",
+        disable=None if progress is None else not progress,
     ) as bar:
-        for first in range(0, len(chunks), BLOCK):
-            block = chunks.take(np.arange(first, min(first + BLOCK, len(chunks))))
-            name = f"neighbors-{n_neighbors}-{recall:g}-{first // BLOCK:05d}"
-            done = store.get(name) if store is not None else None
-            if done is None:
-                found = index.nearest(block, n_neighbors, factor=factor, n_jobs=n_jobs, advance=bar.update)
-                done = {"indices": found[0], "distances": found[1]}
-                if store is not None:
-                    store.put(name, **done)
-            else:
-                bar.update(len(block.order))
-            indices[block.order] = done["indices"]
-            distances[block.order] = done["distances"]
+        for name, groups in waiting.items():
+            block = chunks.take(groups)
+            near, far, _ = index.nearest(block, n_neighbors, factor=factor, n_jobs=n_jobs, advance=bar.update)
+            indices[block.order], distances[block.order] = near, far
+            if store is not None:
+                store.put(name, indices=near, distances=far)
     return Neighbors(indices, distances, exact=factor == 1, recall=reached, n_targets=len(xyz))
 
 
@@ -295,18 +304,21 @@ def _calibrate(
     return 1.0, None
 
 
-def _announce(index: "RmsdIndex", chunks: "Chunks", n_neighbors: int, factor: float, threads: int) -> None:
-    """Log how long the search will take and how much memory it needs, from a few groups of queries."""
+def _announce(
+    index: "RmsdIndex", chunks: "Chunks", to_do: int, n_neighbors: int, factor: float, threads: int
+) -> None:
+    """Log how long the search of the rest will take and how much memory it needs, from a few queries."""
     sample = chunks.take(np.random.default_rng(2).permutation(len(chunks))[: 4 * threads])
     index.nearest(sample.take(np.arange(1)), n_neighbors, factor=factor, n_jobs=1)  # compiled by now
     begin = time.perf_counter()
     index.nearest(sample, n_neighbors, factor=factor, n_jobs=threads)
-    seconds = (time.perf_counter() - begin) * len(chunks) / len(sample)
+    seconds = (time.perf_counter() - begin) * to_do / len(sample.order)
     arrays = sum(array.nbytes for array in index.cells if isinstance(array, np.ndarray))
     gigabytes = (arrays + 8 * n_neighbors * len(chunks.order)) / 1e9
     duration = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+    rest = "" if to_do == len(chunks.order) else f" ({to_do:,} of them still to do)"
     logger.info(
-        f"RMSD neighbours of {len(chunks.order):,} frames among {len(index):,}: about {duration} "
+        f"RMSD neighbours of {len(chunks.order):,} frames{rest} among {len(index):,}: about {duration} "
         f"on {threads} threads, {gigabytes:.1f} GB"
     )
 

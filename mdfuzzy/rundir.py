@@ -3,94 +3,35 @@
 import hashlib
 import json
 import os
-import re
 import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from math import inf, isfinite
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from math import inf
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
+from mdfuzzy._folder import FORMAT, TEMPORARY, ArrayFolder, to_json, write_json
+from mdfuzzy._lock import LOCK, FolderLock
+from mdfuzzy.clustering import Clustering
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
+from mdfuzzy.loading import load
+from mdfuzzy.pipeline import cluster
 from mdfuzzy.settings import Settings
 
-#: The number of the format of the files. Raised when older programs could not read them.
-FORMAT = 1
 _RUN = "run.json"
-_TEMPORARY = ".tmp"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
-class _Folder:
-    """Named dictionaries of arrays in a folder: NAME.json, and NAME-TAG.ARRAY.npy for each larger array.
-
-    The arrays are written first, under a new tag, then the JSON file, which names them, takes the place of
-    the old one: so a name has either all its old arrays or all its new ones, whenever the writer dies.
-    """
-
-    def __init__(self, path: str | os.PathLike) -> None:
-        self.path = Path(path)
-
-    def get(self, name: str, *, key: str = "") -> dict[str, np.ndarray] | None:
-        """Return the arrays that were put under `name` with this `key`; None if there are none.
-
-        Files that are not whole count as not there.
-        """
-        try:
-            record = json.loads(self._record(name).read_text(encoding="utf-8"))
-            if record["format"] != FORMAT or record["key"] != key:
-                return None
-            arrays = {each: np.array(value, dtype=kind) for each, (kind, value) in record["values"].items()}
-            for each, file in record["files"].items():
-                arrays[each] = np.load(self.path / file, allow_pickle=False)
-        except (OSError, ValueError, KeyError, TypeError, EOFError):
-            return None
-        return arrays
-
-    def put(self, name: str, *, key: str = "", **arrays: np.ndarray) -> None:
-        """Keep `arrays` under `name` with `key`, instead of what is there.
-
-        When this returns they are on the disk. Numbers and texts (arrays without dimensions) go into the JSON
-        file, other arrays into one file each. Arrays of objects are refused.
-        """
-        record = self._record(name)
-        self.path.mkdir(parents=True, exist_ok=True)
-        values, files = {}, {}
-        tag = os.urandom(4).hex()
-        for each, array in arrays.items():
-            array = np.asarray(array)
-            if array.dtype.hasobject:
-                raise TypeError(f"`{each}` must be an array of numbers or texts; got one of objects.")
-            if array.ndim == 0:
-                values[each] = [array.dtype.str, _to_json(array.item())]
-            else:
-                files[each] = f"{name}-{tag}.{each}.npy"
-                _write(self.path / files[each], lambda file, array=array: _save(file, array))
-        content = {"format": FORMAT, "key": key, "values": values, "files": files}
-        _write_json(record, content)
-        for old in self.path.glob(f"{name}-*.npy"):
-            if old.name not in files.values() and _is_array_of(name, old.name):
-                old.unlink(missing_ok=True)
-
-    def _record(self, name: str) -> Path:
-        if not isinstance(name, str) or not _NAME.fullmatch(name) or name == "run":
-            raise ValueError(
-                f"`name` must be made of letters, digits, '_', '-' and '.', and not be 'run'; got {name!r}."
-            )
-        return self.path / f"{name}.json"
-
-
-class RunDir(_Folder):
+class RunDir(ArrayFolder):
     """A folder that keeps the results of finished steps, for `cluster` to go on from.
 
     Each step is NAME.json (its key, and its numbers) with NAME-TAG.ARRAY.npy for each of its arrays; run.json
-    says which data and settings they are for. All files are plain JSON and NumPy's format, without pickle.
-    A file is written under another name first and then renamed, so it is whole or not there. One run at
-    a time may use a folder.
+    says which data and settings they are for, and how the data was read if it came from files. All files are
+    plain JSON and NumPy's format, without pickle. A file is written under another name first and then
+    renamed, so it is whole or not there. One process at a time may use a folder. Folders and other files
+    beside these do not matter.
 
     Parameters
     ----------
@@ -110,10 +51,16 @@ class RunDir(_Folder):
     >>> points[:150] += 6
     >>> first = mf.cluster(points, mf.Settings(beta=1), store=mf.RunDir(folder.name))
     >>> again = mf.cluster(points, mf.Settings(beta=2), store=mf.RunDir(folder.name))  # only the last step
-    >>> "memberships" in mf.RunDir(folder.name).steps
-    True
+    >>> mf.RunDir(folder.name)
+    RunDir(..., ... finished steps)
+    >>> mf.RunDir(folder.name).load(points)  # computes nothing
+    Clustering(2 states of 300 frames, k=20, beta=2 (2: as simulated, smaller: colder))
     >>> folder.cleanup()
     """
+
+    def __init__(self, path: str | os.PathLike) -> None:
+        super().__init__(path)
+        self._lock = FolderLock(self.path)
 
     def __repr__(self) -> str:
         return f"RunDir({str(self.path)!r}, {len(self.steps)} finished steps)"
@@ -133,6 +80,99 @@ class RunDir(_Folder):
             return None
         return Settings(**{name: inf if value == "inf" else value for name, value in run["settings"].items()})
 
+    @property
+    def reading(self) -> dict[str, object] | None:
+        """The arguments of `load` that read the frames of the run; None if they do not come from files.
+
+        Files that are no longer where they were are looked for where they would be if they had been moved
+        together with the folder.
+        """
+        run = self._read_run()
+        reading = None if run is None else run.get("reading")
+        if reading is None:
+            return None
+        paths = [[self._find(file, run["folder"]) for file in pieces] for pieces in reading["paths"]]
+        top = reading["top"]
+        return reading | {"paths": paths, "top": None if top is None else self._find(top, run["folder"])}
+
+    def _find(self, file: str, folder: str) -> str:
+        moved = os.path.normpath(self.path.absolute() / os.path.relpath(file, folder))
+        return moved if not os.path.exists(file) and os.path.exists(moved) else file
+
+    def summary(self) -> str:
+        """Return a text that says what was run here: the data, the settings that were changed, the steps."""
+        run = self._run_or_refuse()
+        default, settings = Settings().as_dict(), self.settings.as_dict()
+        changed = [f"{name}={value!r}" for name, value in settings.items() if value != default[name]]
+        return "\n".join(
+            [
+                f"run directory {self.path}",
+                f"data: {run['data']}",
+                f"settings: {', '.join(changed) or 'all as by default'}",
+                f"finished steps: {', '.join(self.steps) or 'none'}",
+            ]
+        )
+
+    def load(self, data: Frames | Features | np.ndarray | None = None) -> Clustering:
+        """Return the result of a finished run, from the files alone: nothing is computed.
+
+        Parameters
+        ----------
+        data : Frames, Features or arrays, optional
+            What was clustered; needed if it did not come from files. By default the files are read again.
+
+        Returns
+        -------
+        Clustering
+            As `cluster` returned it. What it warned of is in its `warnings`.
+
+        Raises
+        ------
+        FileNotFoundError
+            If no run began in this folder, or a file that it read is gone.
+        ValueError
+            If the run is not finished, or `data` is needed, or is not what was clustered.
+
+        Examples
+        --------
+        >>> import mdfuzzy as mf, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> frames = mf.datasets.alanine_dipeptide(stride=20)
+        >>> result = mf.cluster(frames, mf.Settings(prominence=1.0), store=mf.RunDir(folder.name))
+        >>> mf.RunDir(folder.name).load().n_states == result.n_states
+        True
+        >>> folder.cleanup()
+        """
+        self._run_or_refuse()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # given when the run was made, and kept with it
+            if data is None:
+                reading = self.reading
+                if reading is None:
+                    raise ValueError(
+                        f"`data` must be given: what {self.path} was made of does not come from files. Use "
+                        "RunDir(...).load(data)."
+                    )
+                data = load(**reading)
+            return cluster(data, self.settings, store=_Finished(self), progress=False)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Keep other processes out of the folder inside the block; `cluster` does it for itself.
+
+        Raises
+        ------
+        BlockingIOError
+            If another process is at work there.
+        FileExistsError
+            If the folder holds files that are not from a run.
+        """
+        if self._read_run() is None and self.path.exists():
+            self._refuse_strangers()
+        self.path.mkdir(parents=True, exist_ok=True)
+        with self._lock.hold():
+            yield
+
     def begin(self, data: Frames | Features, settings: Settings) -> str:
         """Prepare for a run on `data` with `settings`, and return a key of the data.
 
@@ -143,25 +183,32 @@ class RunDir(_Folder):
         ValueError
             If it was written in a format that this version does not know.
         """
+        with self.lock():
+            fingerprint = self.check(data)
+            for left_over in list(self.path.rglob(f"*{TEMPORARY}")):  # of writers that were killed
+                if left_over.is_dir():
+                    shutil.rmtree(left_over, ignore_errors=True)
+                left_over.unlink(missing_ok=True)
+            content = {
+                "format": FORMAT,
+                "fingerprint": fingerprint,
+                "data": repr(data),
+                "settings": {name: to_json(value) for name, value in settings.as_dict().items()},
+                "reading": getattr(data, "reading", None),
+                "folder": str(self.path.absolute()),
+            }
+            write_json(self.path / _RUN, content)
+        return fingerprint
+
+    def check(self, data: Frames | Features) -> str:
+        """Return the key of `data`; raise FileExistsError if the folder holds results for other data."""
         fingerprint = _fingerprint(data)
         run = self._read_run()
-        if run is None and self.path.exists():
-            self._refuse_strangers()
         if run is not None and run["fingerprint"] != fingerprint:
             raise FileExistsError(
-                f"{self.path} holds the results for other data: {run['data']}, not {_describe(data)}. Give "
-                "another folder, or remove this one."
+                f"{self.path} holds the results for other data: {run['data']}, not {data!r}. Give another "
+                "folder, or remove this one."
             )
-        self.path.mkdir(parents=True, exist_ok=True)
-        for left_over in self.path.rglob(f"*{_TEMPORARY}"):
-            left_over.unlink(missing_ok=True)
-        content = {
-            "format": FORMAT,
-            "fingerprint": fingerprint,
-            "data": _describe(data),
-            "settings": {name: _to_json(value) for name, value in settings.as_dict().items()},
-        }
-        _write_json(self.path / _RUN, content)
         return fingerprint
 
     def put(self, name: str, *, key: str = "", **arrays: np.ndarray) -> None:
@@ -169,7 +216,7 @@ class RunDir(_Folder):
         super().put(name, key=key, **arrays)
         shutil.rmtree(self._parts(name), ignore_errors=True)
 
-    def parts(self, name: str, *, key: str) -> _Folder:
+    def parts(self, name: str, *, key: str) -> ArrayFolder:
         """Return where the unfinished step `name` keeps its parts, with methods `get` and `put` like these.
 
         Parts that were made with another `key` are removed.
@@ -179,7 +226,7 @@ class RunDir(_Folder):
         for other in folder.iterdir() if folder.is_dir() else ():
             if other.name != key:
                 shutil.rmtree(other, ignore_errors=True)
-        return _Folder(folder / key)
+        return ArrayFolder(folder / key)
 
     def _parts(self, name: str) -> Path:
         return self.path / f"{name}.parts"
@@ -204,14 +251,48 @@ class RunDir(_Folder):
             )
         return run
 
+    def _run_or_refuse(self) -> dict:
+        run = self._read_run()
+        if run is None:
+            raise FileNotFoundError(
+                f"{self.path} must be the folder of a run; there is no {_RUN} in it. `mdfuzzy run` and "
+                "cluster(..., store=RunDir(...)) make one."
+            )
+        return run
+
     def _refuse_strangers(self) -> None:
         """Raise if the folder holds anything although no run began there."""
-        strangers = sorted(file.name for file in self.path.iterdir() if not file.name.endswith(_TEMPORARY))
+        strangers = sorted(
+            file.name for file in self.path.iterdir() if not file.name.endswith((TEMPORARY, LOCK))
+        )
         if strangers:
             raise FileExistsError(
                 f"{self.path} must be a new or empty folder, or one of an earlier run; it holds "
                 f"{strangers[0]!r} and no {_RUN}. Give another folder."
             )
+
+
+class _Finished:
+    """A run directory from which results are taken, and in which nothing is changed."""
+
+    def __init__(self, run: RunDir) -> None:
+        self._run = run
+
+    def lock(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def begin(self, data: Frames | Features, settings: Settings) -> str:
+        return self._run.check(data)
+
+    def get(self, name: str, *, key: str = "") -> dict[str, np.ndarray] | None:
+        return self._run.get(name, key=key)
+
+    def parts(self, name: str, *, key: str) -> ArrayFolder:
+        """Asked for by a step that is to be computed."""
+        raise ValueError(
+            f"{self._run.path} is not finished: the step {name!r} is missing. Run it again, and it goes on "
+            "from what is there."
+        )
 
 
 def _fingerprint(data: Frames | Features) -> str:
@@ -230,53 +311,3 @@ def _essence(data: Frames | Features) -> Iterator[np.ndarray]:
         yield data.xyz
     else:
         yield from (data.values, data.periodic, np.array([data.period]))
-
-
-def _describe(data: Frames | Features) -> str:
-    """Return what `data` is in a few words."""
-    return repr(data)
-
-
-def _is_array_of(name: str, file: str) -> bool:
-    """Whether the file holds an array of exactly this name, not of one that begins with it."""
-    return re.fullmatch(re.escape(name) + r"-[0-9a-f]{8}\..*\.npy", file) is not None
-
-
-def _to_json(value: object) -> object:
-    """Return numbers that JSON does not have (infinity, NaN) as texts, which numpy and float() can read."""
-    return str(value) if isinstance(value, float) and not isfinite(value) else value
-
-
-def _save(file: BinaryIO, array: np.ndarray) -> None:
-    np.save(file, array, allow_pickle=False)
-
-
-def _write_json(path: Path, content: dict) -> None:
-    text = json.dumps(content, indent=1, allow_nan=False)
-    _write(path, lambda file: file.write(text.encode("utf-8")))
-
-
-def _write(path: Path, fill: Callable[[BinaryIO], object]) -> None:
-    """Write a file so that it is whole or not there: under another name, to the disk, then renamed."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=_TEMPORARY)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            fill(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename in the folder last; some systems cannot, and do not need it."""
-    with suppress(OSError, AttributeError):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -1,9 +1,10 @@
 """Every choice that can be made about a clustering, once: its default, its limits and its help text."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from math import log
-from typing import Literal
+from textwrap import fill
+from typing import Literal, get_args, get_origin, get_type_hints
 
 from mdfuzzy._check import check_choice, check_int, check_real
 
@@ -212,9 +213,10 @@ class Settings:
     )
     beta: float | str = _setting(
         2.0,
-        "Temperature of the walk: 2 is the ensemble's own diffusion, smaller is colder. 'entropy' takes the "
-        "beta at which the entropy of the memberships changes most, 'kinetic' the one whose memberships "
-        "foretell best which core the trajectories reach next.",
+        "Temperature of the walk; large is hot: 2 is the ensemble's own diffusion, 0.2 is ten times colder "
+        "and gives nearly hard states. 'entropy' takes the beta at which the entropy of the memberships "
+        "changes most, 'kinetic' the one whose memberships foretell best which core the trajectories reach "
+        "next.",
         _beta,
     )
     scan_beta: bool = _setting(False, "Also solve over a range of beta if beta is a number.", _flag)
@@ -259,3 +261,37 @@ class Settings:
     def as_dict(self) -> dict[str, object]:
         """Return all settings by name."""
         return asdict(self)
+
+
+def describe_settings(names: Sequence[str], *, indent: str = "    ") -> str:
+    """Return the settings of these names as entries of a numpydoc section, from their types and help texts.
+
+    Examples
+    --------
+    >>> print(describe_settings(["dimension", "density"], indent=""))
+    dimension : float, optional
+        Intrinsic dimension, the exponent of the density. Default: estimated.
+    density : {"dtm", "kde"}
+        Density estimate: distance to measure, or kernels of one width.
+    """
+    found, hints = {each.name: each for each in fields(Settings)}, get_type_hints(Settings)
+    entries = []
+    for name in names:
+        text = fill(
+            found[name].metadata["help"],
+            width=108,
+            initial_indent=indent + "    ",
+            subsequent_indent=indent + "    ",
+        )
+        entries.append(f"{indent}{name} : {_kind(hints[name], found[name].default)}\n{text}")
+    return "\n".join(entries)
+
+
+def _kind(hint: object, default: object) -> str:
+    """Return the type of a setting in the words of a docstring."""
+    if get_origin(hint) is Literal:
+        return "{" + ", ".join(f'"{choice}"' for choice in get_args(hint)) + "}"
+    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
+    words = [f'"{word}"' for word in BETA_CRITERIA] if str in kinds else []
+    words = [kind.__name__ for kind in kinds if kind is not str] + words
+    return " or ".join(words) + (", optional" if default is None else "")

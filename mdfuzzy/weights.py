@@ -88,7 +88,8 @@ def check_kernel(kernel: str, scale: float | None) -> tuple[Kernel, float | None
             raise ValueError(
                 "`scale` must be given with the Gaussian kernel: its width, in the unit of the distances."
             )
-        return kernel, check_real("scale", scale, above=0)
+        # squares of widths beyond these leave the range of doubles
+        return kernel, check_real("scale", scale, at_least=1e-100, at_most=1e100)
     if scale is not None:
         raise ValueError(
             f"`scale` must be None with the uniform kernel; got {scale!r}. It would have no effect."

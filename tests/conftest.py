@@ -24,3 +24,19 @@ def shared_data() -> Path:
             f"the full-size data sets are not here ({SHARED_DATA}); set MDFUZZY_SHARED_DATA to their folder"
         )
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def peptide_result() -> mdfuzzy.Clustering:
+    """The bundled alanine dipeptide, every ps, clustered at beta = 2 and scanned over beta."""
+    frames = mdfuzzy.datasets.alanine_dipeptide(stride=5)
+    return mdfuzzy.cluster(frames, mdfuzzy.Settings(scan_beta=True, n_jobs=1))
+
+
+@pytest.fixture(scope="session")
+def peptide_report(peptide_result: mdfuzzy.Clustering, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of `peptide_result`, with all that a report can have."""
+    validation = mdfuzzy.validate_model(peptide_result, n_resamples=5)
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    tests = {"timescales": validation.timescales, "test": validation.test}
+    return mdfuzzy.report.write_report(path, peptide_result, title="Alanine dipeptide", **tests)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mdfuzzy._check import check_choice, check_finite, check_int, check_real, read_only
+from mdfuzzy._check import check_choice, check_finite, check_int, check_real, check_type, read_only
 
 
 @pytest.mark.parametrize("value", [1, 7, 10, np.int32(7), np.uint8(10)])
@@ -108,3 +108,12 @@ def test_read_only_view_shares_memory_and_leaves_the_original_writeable():
         view[0] = 1
     array[0] = 2
     assert view[0] == 2
+
+
+def test_another_type_is_named_with_what_was_expected():
+    check_type("k", 3, int)
+    check_type("k", 3, (str, int))
+    with pytest.raises(TypeError, match=r"^`graph` must be `str`; got NoneType\. Make one\.$"):
+        check_type("graph", None, str, remedy="Make one.")
+    with pytest.raises(TypeError, match=r"^`data` must be `str` or `bytes`; got int\.$"):
+        check_type("data", 3, (str, bytes))

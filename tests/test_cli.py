@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mdfuzzy as mf
-from mdfuzzy.cli import main, ramachandran_regions
+from mdfuzzy.cli import main
+from mdfuzzy.regions import ramachandran_regions
 
 
 @pytest.fixture
@@ -52,7 +53,8 @@ def test_help(arguments, capsys):
     assert main(arguments) == 0
     out, err = capsys.readouterr()
     assert out.startswith("Usage: mdfuzzy [OPTIONS]")
-    assert re.search(r"^  demo  .*^  info  ", out, re.MULTILINE | re.DOTALL)
+    commands = re.findall(r"^  (\w+)   *[A-Z]", out[out.index("Commands:") :], re.MULTILINE)
+    assert commands == ["demo", "run", "assign", "plot", "export", "report", "info"]
     assert err == ""
 
 
@@ -61,13 +63,25 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"mdfuzzy {mf.__version__}\n"
 
 
-def test_demo(capsys):
+@pytest.mark.parametrize("command", ["demo", "run", "assign", "plot", "export", "report", "info"])
+def test_help_of_commands(command, capsys):
+    assert main([command, "--help"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(f"Usage: mdfuzzy {command} [OPTIONS]")
+    assert ("Examples:" in out) == (command != "demo")
+    assert max(map(len, out.splitlines())) <= 90
+    assert err == ""
+
+
+def test_demo(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
     frames = mf.datasets.alanine_dipeptide()
+    result = mf.RunDir("mdfuzzy-demo").load()
     assert out.startswith("Alanine dipeptide")
     assert frames.summary() in out
-    names, shares, _, _, *states = out.splitlines()[out[: out.index("share of frames")].count("\n") :]
+    names, shares = out[out.index("share of frames") :].splitlines()[:2]
     assert names.split() == ["share", "of", "frames", "alpha-R", "PII", "beta", "alpha-L", "epsilon"]
     residue, *values = shares.split()
     assert residue == "ALA2"
@@ -75,9 +89,20 @@ def test_demo(capsys):
     assert all(float(value.rstrip("%")) > 0 for value in values)
     assert sum(float(value.rstrip("%")) for value in values) == pytest.approx(100, abs=0.03)
     # and every one is found
-    assert [line.split()[0] for line in states[:5]] == list("01234")
-    assert sum(int(line.split()[1].replace(",", "")) for line in states[:5]) == 30_000
-    assert states[5].startswith("k = ")
+    assert result.n_states == 5
+    assert str(result.states) in out
+    assert sum(state.frames for state in result.states) == 30_000
+    # It says what to look at, and that is there.
+    for name in ("report.html", "plots", "exports"):
+        assert f"  {Path('mdfuzzy-demo', name)}" in out
+        assert Path("mdfuzzy-demo", name).exists()
+    assert "mdfuzzy run traj*.xtc --top molecule.pdb -o out" in out
+    # Once more: the same, from what is there.
+    monkeypatch.setattr("mdfuzzy.cli.run.write_outputs", lambda folder, result: iter([]))
+    assert main(["demo"]) == 0
+    again, messages = capsys.readouterr()
+    assert again.startswith(out[: out.index("The slowest timescale")].rstrip())
+    assert "searching" not in messages
 
 
 def test_info(files, capsys):

@@ -181,3 +181,9 @@ def test_other_bad_input_is_refused():
 def test_repr_says_how_many():
     cores = cores_of(path_graph(9), HILLS, min_prominence=2.0)
     assert repr(cores) == "Cores(2 states of 9 points, core sizes [1, 2])"
+
+
+def test_something_else_in_place_of_peaks():
+    graph = mf.euclidean_neighbors(np.arange(8.0)[:, None], n_neighbors=2).graph(k=2)
+    with pytest.raises(TypeError, match="`peaks` must be `Persistence`; got list"):
+        mf.find_cores(graph, np.zeros(8), [], min_prominence=1.0)

@@ -99,3 +99,81 @@ def test_simulation_is_seeded_and_resumable(tmp_path):
     frames = mf.load([sorted(first.glob("run00/*.xtc"))], top=first / "ala2.pdb")
     np.testing.assert_allclose(frames.times, 0.2 * np.arange(1, 31), rtol=1e-5)
     assert "was begun with" in simulate(second, "--seed", "1").stderr
+
+
+# --- points in the plane
+
+
+DRAWN = (mf.datasets.unbalanced_gaussians, mf.datasets.two_links, mf.datasets.spirals)
+each_drawn = pytest.mark.parametrize("draw", DRAWN, ids=lambda draw: draw.__name__)
+
+
+@each_drawn
+def test_drawn_points_depend_on_the_seed_alone(draw):
+    points, labels = draw(1_003, seed=3)
+    assert points.shape == (1_003, 2)
+    assert labels.shape == (1_003,)
+    again, same = draw(1_003, seed=3)
+    np.testing.assert_array_equal(points, again)
+    np.testing.assert_array_equal(labels, same)
+    assert not np.array_equal(points, draw(1_003, seed=4)[0])
+
+
+@each_drawn
+def test_too_few_points(draw):
+    with pytest.raises(ValueError, match="`n` must be an int of at least 50; got 10"):
+        draw(10)
+    with pytest.raises(ValueError, match="`seed` must be an int of at least 0; got -1"):
+        draw(100, seed=-1)
+
+
+def test_gaussians_have_the_moments_they_are_said_to_have():
+    points, labels = mf.datasets.unbalanced_gaussians(200_000, dimensions=3)
+    for label, centre, spread, share in ((0, 0.0, 1.0, 0.85), (1, 4.0, 0.6, 0.15)):
+        mine = points[labels == label]
+        assert len(mine) == share * len(points)
+        np.testing.assert_allclose(mine.mean(axis=0), [centre, 0, 0], rtol=0, atol=0.02)
+        np.testing.assert_allclose(mine.std(axis=0), spread, rtol=0.02)
+    with pytest.raises(ValueError, match="`dimensions` must be an int of at least 1; got 0"):
+        mf.datasets.unbalanced_gaussians(100, dimensions=0)
+
+
+def test_one_link_is_uniform_and_the_other_has_a_gap():
+    points, parts = mf.datasets.two_links(400_000)
+    places = np.linspace(-3, 3, 31)
+    middles = (places[1:] + places[:-1]) / 2
+    uniform = np.histogram(points[parts == 2, 0], places)[0]
+    np.testing.assert_allclose(uniform / uniform.mean(), 1.0, rtol=0, atol=0.08)
+    gap = np.histogram(points[parts == 3, 0], places, density=True)[0]
+    profile = 1 - 0.95 * np.exp(-0.5 * (middles / 0.8) ** 2)
+    expected = profile / profile.mean() / 6
+    np.testing.assert_allclose(gap, expected, rtol=0, atol=0.01)
+    for part, level in ((2, -1.0), (3, 1.0)):
+        across = points[parts == part, 1] - level
+        assert np.abs(across).max() <= 0.3
+        np.testing.assert_allclose(across.std(), 0.6 / np.sqrt(12), rtol=0.01)
+
+
+def test_spirals_are_each_other_turned_half_round_and_densest_at_the_head():
+    points, labels = mf.datasets.spirals(200_000)
+    radii = np.linalg.norm(points, axis=1)
+    first, second = (np.quantile(radii[labels == arm], np.linspace(0.01, 0.99, 50)) for arm in (0, 1))
+    np.testing.assert_allclose(first, second, rtol=0, atol=0.01)
+    # One turn from 0.6 to 1.4; the density along it falls in a straight line to 0.3 of what it is first.
+    counts = np.histogram(radii[labels < 2], np.linspace(0.7, 1.3, 7))[0]
+    along = (np.linspace(0.75, 1.25, 6) - 0.6) / 0.8
+    np.testing.assert_allclose(
+        counts / counts[0], (1 - 0.7 * along) / (1 - 0.7 * along[0]), rtol=0, atol=0.02
+    )
+    np.testing.assert_allclose(points[labels == 0].mean(axis=0), -points[labels == 1].mean(axis=0), atol=0.02)
+
+
+def test_a_cold_walk_tells_the_spirals_apart_and_a_plain_one_does_not():
+    points, labels = mf.datasets.spirals(6_000)
+    arms = labels < 2
+    found = {
+        beta: mf.cluster(points, mf.Settings(beta=beta, n_jobs=1)).memberships.hard[arms]
+        for beta in (1.0, 0.3)
+    }
+    assert mf.purity(found[1.0], labels[arms]) < 0.85
+    assert mf.purity(found[0.3], labels[arms]) > 0.97

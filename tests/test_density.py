@@ -201,3 +201,16 @@ def test_other_bad_input_is_refused():
         mf.kde_window(neighbors, kernel="cosine")
     with pytest.raises(ValueError, match="`window` must be a finite number > 0; got -1"):
         mf.kde_log_density(neighbors, window=-1, dimension=1)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "uniform"])
+@pytest.mark.parametrize(("window", "dimension"), [(0.5, 1e4), (1e100, 3.0), (1e-100, 3.0)])
+def test_kernels_whose_volume_is_beyond_doubles(kernel, window, dimension):
+    points = np.random.default_rng(0).normal(size=(60, 2))
+    neighbors = mf.euclidean_neighbors(points, n_neighbors=10)
+    assert np.isfinite(mf.kde_log_density(neighbors, kernel=kernel, window=window, dimension=dimension)).all()
+
+
+def test_something_else_in_place_of_neighbours():
+    with pytest.raises(TypeError, match=r"`neighbors` must be `Neighbors`; got ndarray\. `neighbors_from`"):
+        mf.dtm_log_density(np.zeros((3, 2)))

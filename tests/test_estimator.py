@@ -184,3 +184,15 @@ def test_rows_have_no_order_in_time():
         ValueError, match=r"`beta` must be a number or 'entropy'; got 'kinetic'. That needs traj"
     ):
         mf.FuzzyModeSeeking(beta="kinetic").fit(blobs(100))
+
+
+def test_parameters_are_explained_by_the_help_texts_of_the_settings():
+    from dataclasses import fields
+
+    text = " ".join(mf.FuzzyModeSeeking.__doc__.split())
+    shared = set(mf.FuzzyModeSeeking().get_params()) & {field.name for field in fields(mf.Settings)}
+    for field in fields(mf.Settings):
+        if field.name in shared - {"beta"}:  # not all that chooses beta is of use without trajectories
+            assert f"{field.name} : " in text
+            assert field.metadata["help"].replace("frame", "point") in text
+            assert mf.FuzzyModeSeeking().get_params()[field.name] == field.default

@@ -1,5 +1,6 @@
 """Loading: every format, boundaries, times, torsions, and what `Frames` can do."""
 
+import json
 import os
 import struct
 import subprocess
@@ -107,10 +108,96 @@ def test_timestep_is_used_where_the_format_has_no_times(tmp_path, extension):
 def test_times_of_the_file_win_over_timestep_and_missing_ones_are_not_made_up(tmp_path, top):
     trajectory = peptide_trajectory(5)
     timed, untimed = save(trajectory, tmp_path / "a.xtc"), save(trajectory, tmp_path / "a.dcd")
-    np.testing.assert_allclose(mf.load(timed, top=top, timestep=9.0).times, trajectory.time, rtol=1e-6)
-    assert mf.load([timed, untimed], top=top).times is None
-    both = mf.load([timed, untimed], top=top, timestep=9.0)
+    with pytest.warns(UserWarning, match=r"`timestep` is 9 ps, but '.*a.xtc' holds times .* ps apart. Those"):
+        np.testing.assert_allclose(mf.load(timed, top=top, timestep=9.0).times, trajectory.time, rtol=1e-6)
+    with pytest.warns(UserWarning, match=r"a.dcd' holds no times, so the times of all frames are dropped"):
+        assert mf.load([timed, untimed], top=top).times is None
+    step = float(np.diff(trajectory.time)[0])
+    mf.load(timed, top=top, timestep=step)  # no warning
+    with pytest.warns(UserWarning, match=r"`timestep` is 9 ps"):
+        both = mf.load([timed, untimed], top=top, timestep=9.0)
     np.testing.assert_allclose(both.times, [*trajectory.time, *9.0 * np.arange(5)], rtol=1e-6)
+
+
+def test_a_pattern_that_catches_the_topology(tmp_path, top):
+    trajectory = peptide_trajectory(5)
+    save(trajectory, tmp_path / "a.dcd")
+    pdb = save(trajectory[0], tmp_path / "top.pdb")
+    with pytest.warns(UserWarning, match=r"top.pdb' is the topology and also one of the trajectories"):
+        assert mf.load(tmp_path / "*", top=pdb).lengths.tolist() == [5, 1]
+    assert len(mf.load(pdb, top=pdb)) == 1  # nothing odd about that
+
+
+# --- some of the frames
+
+
+@pytest.fixture
+def four_runs(tmp_path, top):
+    runs = [peptide_trajectory(20, seed=n) for n in range(4)]
+    runs[2].time += 100.0  # goes on from run 1
+    paths = [save(run, tmp_path / f"run{n}.xtc") for n, run in enumerate(runs)]
+    return mf.load([paths[0], [paths[1], paths[2]], paths[3]], top=top, stride=2)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        slice(None),
+        slice(3, None, 3),
+        slice(-5, None),
+        [0, 1, 2, 7, 9, 11, 30, 39],
+        np.arange(40) % 7 == 0,
+        np.random.default_rng(0).random(40) < 0.4,
+        range(12, 14),
+    ],
+    ids=str,
+)
+def test_some_frames_keep_all_that_belongs_to_them(four_runs, chosen):
+    some = four_runs[chosen]
+    numbers = np.arange(40)[list(chosen) if isinstance(chosen, range) else chosen]
+    assert some.n_frames == len(some) == len(numbers)
+    for name in ("xyz", "times", "phi", "psi"):
+        np.testing.assert_array_equal(getattr(some, name), getattr(four_runs, name)[numbers])
+    _, kept = np.unique(four_runs.locate(numbers)[0], return_counts=True)
+    assert some.lengths.tolist() == kept.tolist()
+    assert some.topology == four_runs.topology
+    # Read back from the files, they are the same frames.
+    whole = some.trajectory(atoms="all").xyz[:, four_runs.atoms]
+    np.testing.assert_array_equal(whole, four_runs.trajectory(numbers, atoms="all").xyz[:, four_runs.atoms])
+    assert [source.trajectory for source in some.sources] == sorted(s.trajectory for s in some.sources)
+    assert sum(source.count for source in some.sources) == len(some)
+    again = some[:1]
+    np.testing.assert_array_equal(again.xyz, four_runs.xyz[numbers[:1]])
+    assert some.reading is None
+
+
+@pytest.mark.parametrize(
+    ("chosen", "error", "match"),
+    [
+        (5, TypeError, r"takes a slice, a mask, or a list of frame numbers .*; got 5. For a single frame"),
+        (np.ones(3, bool), TypeError, r"takes a slice, a mask, or a list"),
+        ([3, 2], ValueError, r"in ascending order, at least one and none twice; got \[3, 2\]. `trajectory`"),
+        ([2, 2], ValueError, r"none twice; got \[2, 2\]"),
+        (slice(5, 5), ValueError, r"at least one"),
+        ([0.5], TypeError, r"`indices` must be frame numbers"),
+        ([40], IndexError, r"`indices` must be in \[0, 39\]; got 40"),
+    ],
+    ids=str,
+)
+def test_frames_that_cannot_be_chosen(four_runs, chosen, error, match):
+    with pytest.raises(error, match=match):
+        four_runs[chosen]
+
+
+def test_frames_of_files_can_be_read_again(four_runs):
+    again = mf.load(**json.loads(json.dumps(four_runs.reading)))
+    np.testing.assert_array_equal(again.xyz, four_runs.xyz)
+    np.testing.assert_array_equal(again.lengths, four_runs.lengths)
+    assert again.selection == four_runs.selection
+    assert mf.load(four_runs.trajectory()).reading is None
+    path = four_runs.sources[0].path
+    assert mf.load(path, top=four_runs.top, atoms=np.arange(4)).reading["atoms"] == [0, 1, 2, 3]
+    assert mf.load([path], top=four_runs.trajectory(atoms="all").topology).reading is None
 
 
 def test_what_counts_as_a_time():

@@ -550,3 +550,14 @@ def test_features_bad_input():
         mf.Features(np.zeros((3, 2)), periodic=[1], period=0.0)
     with pytest.raises(AttributeError, match=r"`Features` cannot be changed; tried to set 'period'"):
         mf.Features(np.zeros((3, 2))).period = 3.0
+
+
+@pytest.mark.parametrize("columns", [[0.5], [True], ["phi"]])
+def test_periodic_columns_that_are_no_numbers_of_columns(columns):
+    with pytest.raises(ValueError, match=r"`periodic` must be different columns in \[0, 1\]; got"):
+        mf.Features(np.zeros((3, 2)), periodic=columns)
+
+
+def test_a_period_of_no_column():
+    with pytest.raises(ValueError, match=r"`period` must be left out .*; got 6\.28"):
+        mf.Features(np.zeros((3, 2)), period=6.28)

@@ -239,3 +239,31 @@ def test_more_neighbours_than_there_are(cloud, k, kind):
 def test_unknown_kind(cloud):
     with pytest.raises(ValueError, match=r"^`kind` must be one of 'union', 'directed'; got 'mutual'\.$"):
         cloud.graph(kind="mutual")
+
+
+def test_an_edge_to_itself():
+    with pytest.raises(ValueError, match=r"`indices` must not lead from a point to itself; got .* point 1"):
+        mf.Graph([0, 1, 3, 4], [1, 1, 2, 1], np.ones(4), "union", 3, k=1)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
+def test_a_length_that_is_none(bad):
+    with pytest.raises(ValueError, match="`distances` must be finite and at least 0; got"):
+        mf.Graph([0, 1, 2], [1, 0], [1.0, bad], "union", 2, k=1)
+
+
+def test_a_kind_that_does_not_exist():
+    with pytest.raises(ValueError, match="`kind` must be one of 'union', 'directed', 'radius'; got 'mutual'"):
+        mf.Graph([0, 1, 2], [1, 0], [1.0, 1.0], "mutual", 2, k=1)
+
+
+def test_no_rows():
+    with pytest.raises(ValueError, match="`indptr` must have one entry more than there are points"):
+        mf.Graph([0], [], [], "union", 0, k=1)
+
+
+@pytest.mark.parametrize("graph", [None, np.eye(3), "union"])
+def test_something_else_in_place_of_a_graph(graph):
+    for step in (mf.compute_persistence, lambda g, f: mf.find_cores(g, f, None, min_prominence=1.0)):
+        with pytest.raises(TypeError, match=r"`graph` must be `Graph`; got .*`Neighbors.graph`"):
+            step(graph, np.zeros(3))

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numba
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import mdfuzzy
+from mdfuzzy._kernels import compiling
 from mdfuzzy._kernels.jit import kernel
 
 #: Nothing can be made below a device file, not even by root.
@@ -91,3 +93,57 @@ def test_other_errors_are_passed_on(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(numba, "njit", refuse)
     with pytest.raises(RuntimeError, match="out of order"):
         kernel()(lambda x: x)
+
+
+def compile_one_of_ours() -> None:
+    def twice(x):
+        return 2 * x
+
+    twice.__module__ = "mdfuzzy.test"
+    numba.njit(twice)(1)
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core: nothing is compiled ahead")
+def test_a_second_process_compiles_ahead_until_the_block_ends(monkeypatch, tmp_path: Path):
+    mark = tmp_path / "pid"
+    code = f"import os, time; open({str(mark)!r}, 'w').write(str(os.getpid())); time.sleep(200)"
+    monkeypatch.setattr(compiling, "_LATER_STEPS", code)
+    with compiling.compiled_ahead():
+        time.sleep(0.1)
+        assert not mark.exists()  # nothing has to be compiled so far
+        compile_one_of_ours()
+        compile_one_of_ours()
+        end = time.monotonic() + 60
+        while not (mark.exists() and mark.read_text()) and time.monotonic() < end:
+            time.sleep(0.02)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(mark.read_text()), 0)
+
+
+def test_what_is_compiled_ahead_is_what_the_later_steps_need():
+    used = """
+from mdfuzzy._kernels import graph, groups, tomato, walk
+assert all(k.signatures for k in (graph.union_fill, tomato.ascend, groups.aggregate, walk.flows, walk.relax))
+"""
+    code = compiling._LATER_STEPS + used
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
+
+
+def test_a_word_while_kernels_are_compiled(caplog):
+    def double(x):
+        return x + x
+
+    other = numba.njit(double)
+    double.__module__ = "mdfuzzy._kernels.double"
+    ours = numba.njit(double)
+    with caplog.at_level("INFO", logger="mdfuzzy"):
+        with compiling.announced():
+            double.__module__ = "elsewhere"
+            other(1)
+            assert caplog.messages == []
+            double.__module__ = "mdfuzzy._kernels.double"
+            ours(1)
+            ours(1.0)  # another one to compile
+        ours(1j)  # nobody listens any more
+    assert len(caplog.messages) == 1
+    assert caplog.messages[0].startswith("compiling kernels")

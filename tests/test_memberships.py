@@ -242,7 +242,7 @@ def test_beta_must_be_a_number():
         ({"weights": "square"}, "`weights` must be one of 'power', 'linear'"),
         ({"kernel": "cubic"}, "`kernel` must be one of 'uniform', 'gaussian'"),
         ({"kernel": "gaussian"}, "`scale` must be given with the Gaussian kernel"),
-        ({"kernel": "gaussian", "scale": 0.0}, "`scale` must be a finite number > 0"),
+        ({"kernel": "gaussian", "scale": 0.0}, "`scale` must be a finite number >= 1e-100"),
         ({"scale": 1.0}, "`scale` must be None with the uniform kernel"),
         ({"dimension": 0.0}, "`dimension` must be a finite number > 0"),
         ({"start": np.zeros((5, 3))}, r"`start` must have shape \(5, 2\)"),
@@ -345,3 +345,29 @@ def test_bad_neighbours_of_new_frames():
         mf.extend_memberships(mu, mf.Neighbors([[0]], [[1.0]], n_targets=7))
     with pytest.raises(ValueError, match=r"`k` must be an int in \[1, 1\]; got 2.*n_neighbors=1"):
         mf.extend_memberships(mu, mf.Neighbors([[0]], [[1.0]], n_targets=5), k=2)
+
+
+def test_other_things_in_place_of_results():
+    graph, cores = path()
+    with pytest.raises(TypeError, match=r"`cores` must be `Cores`; got NoneType\. `find_cores` gives them"):
+        mf.solve_memberships(graph, np.zeros(5), None)
+    fitted = mf.solve_memberships(graph, np.zeros(5), cores)
+    with pytest.raises(TypeError, match="`neighbors` must be `Neighbors`; got list"):
+        mf.extend_memberships(fitted, [])
+    with pytest.raises(TypeError, match="`memberships` must be `Memberships`; got ndarray"):
+        mf.extend_memberships(fitted.values, [])
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_a_width_whose_square_is_no_number(scale):
+    graph, cores = path()
+    with pytest.raises(ValueError, match=r"`scale` must be a finite number >= 1e-100 and <= 1e\+100"):
+        mf.solve_memberships(graph, np.zeros(5), cores, kernel="gaussian", scale=scale)
+
+
+def test_one_state_has_memberships_of_exactly_1():
+    graph, _ = path()
+    one = mf.Cores(np.zeros(5), np.array([-1, -1, 0, -1, -1]), np.array([2]), np.array([np.inf]))
+    with pytest.warns(UserWarning, match="one state only"):
+        memberships = mf.solve_memberships(graph, np.arange(5.0), one, beta=0.1)
+    assert np.all(memberships.values == 1.0)

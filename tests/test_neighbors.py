@@ -150,3 +150,13 @@ class TestPrecomputed:
     def test_refused(self, given, message):
         with pytest.raises((ValueError, TypeError), match=message):
             mf.neighbors_from(given)
+
+
+def test_precomputed_entries_that_would_be_added_up_and_distances_that_are_not_real():
+    from scipy.sparse import coo_array
+
+    twice = coo_array(([1.0, 1.0, 1.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+    with pytest.raises(ValueError, match="`precomputed` must list a neighbour once; got 1 twice"):
+        mf.neighbors_from(twice)
+    with pytest.raises(ValueError, match=r"integer indices and real distances .* of complex128"):
+        mf.neighbors_from(([[1], [0]], [[1j], [1j]]))

@@ -43,3 +43,14 @@ def test_readme_starts_with_the_two_commands():
     code = re.findall(r"^```\n(.*?)^```$", readme.read_text(), re.MULTILINE | re.DOTALL)[0]
     commands = [line.split("#")[0].strip() for line in code.splitlines()]
     assert commands == ["pip install . && mdfuzzy demo", "pip install '.[test]' && pytest"]
+
+
+def test_pictures_of_the_readme_are_in_the_repository_and_small():
+    readme = ROOT / "README.md"
+    if not readme.exists():
+        pytest.skip("the tests are run without the repository around them")
+    pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", readme.read_text())
+    assert pictures
+    for picture in pictures:
+        assert (ROOT / picture).read_bytes().startswith(b"\x89PNG")
+        assert (ROOT / picture).stat().st_size < 300_000

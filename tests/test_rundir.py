@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mdfuzzy as mf
-from mdfuzzy import _states, pipeline, rmsd, rundir
+from mdfuzzy import _folder, _states, pipeline, rmsd
 from mdfuzzy._records import pack, unpack
 
 STEPS = {
@@ -202,7 +202,7 @@ def test_an_interrupted_write_leaves_nothing_behind(tmp_path, monkeypatch):
         file.write(b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(rundir, "_save", full_disk)
+    monkeypatch.setattr(_folder, "_save", full_disk)
     with pytest.raises(OSError, match="No space left"):
         store.put("step", values=np.ones(3))
     assert_array_equal(store.get("step")["values"], np.zeros(3))
@@ -285,7 +285,7 @@ def test_a_search_by_rmsd_goes_on_from_its_last_block(tmp_path, monkeypatch):
     monkeypatch.setattr(rmsd, "BLOCK", 8)
     frames = mf.datasets.alanine_dipeptide(stride=20)
     settings = mf.Settings(k=10, prominence=1.0)
-    saved, real = [], rundir._Folder.put
+    saved, real = [], _folder.ArrayFolder.put
 
     def put(self, name, **arrays):
         real(self, name, **arrays)
@@ -294,7 +294,7 @@ def test_a_search_by_rmsd_goes_on_from_its_last_block(tmp_path, monkeypatch):
             if len(saved) == 1:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr(rundir._Folder, "put", put)
+    monkeypatch.setattr(_folder.ArrayFolder, "put", put)
     with pytest.raises(KeyboardInterrupt):
         mf.cluster(frames, settings, store=mf.RunDir(tmp_path))
     assert (tmp_path / "neighbors.parts").is_dir()
@@ -344,6 +344,8 @@ def test_a_folder_with_other_files_is_refused(tmp_path):
 
 def test_what_killed_writers_left_is_removed(tmp_path):
     (tmp_path / "run.jsonabc.tmp").write_text("{")
+    (tmp_path / "exports.tmp").mkdir()
+    (tmp_path / "exports.tmp" / "frames.csv").write_text("half")
     store = mf.RunDir(tmp_path)
     assert store.settings is None
     mf.cluster(blobs(), mf.Settings(beta=np.inf), store=store)

@@ -1,0 +1,46 @@
+"""The page: made from the results of all experiments, as they were written last."""
+
+import json
+from pathlib import Path
+
+from bonis_oudot import alanine, gaussians, links, spirals, table_text
+
+#: In the order of the page: the experiments, and what tells what came out.
+EXPERIMENTS = {
+    "gaussians": gaussians.text,
+    "links": links.text,
+    "spirals": spirals.text,
+    "table": table_text.text,
+    "alanine": alanine.text,
+}
+
+_HEAD = """# The paper
+
+<!-- Made by benchmarks/paper.py from the JSON files beside this page; changes here are lost. -->
+
+What Bonis and Oudot ({{ref}}`2018 <citation>`) show of their algorithm, computed again with mdfuzzy.
+Every number, table and picture below is written by
+
+    python benchmarks/paper.py --full
+
+`--only NAME` computes one part again ({names}). **Large beta is hot**: 2 is the ensemble's own
+diffusion, 1 the plain walk of the paper.
+"""
+
+
+def write_result(folder: Path, name: str, found: dict) -> None:
+    """Keep what an experiment found."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+def write_page(folder: Path) -> Path:
+    """Write index.md from the results that are there."""
+    parts = [_HEAD.format(names=", ".join(f"`{name}`" for name in EXPERIMENTS))]
+    for name, tell in EXPERIMENTS.items():
+        file = folder / f"{name}.json"
+        if file.exists():
+            parts.append(tell(json.loads(file.read_text(encoding="utf-8"))))
+    page = folder / "index.md"
+    page.write_text("\n".join(parts), encoding="utf-8")
+    return page

@@ -1,0 +1,125 @@
+"""Seconds and memory of every step against the number of frames, each size in a process of its own.
+
+    python benchmarks/growth.py                                  # 20,000 to 1,420,738 frames
+    python benchmarks/growth.py --frames 2000 5000 10000 --write docs/performance
+
+The measurements are those of benchmarks/headline.py. An exponent e says that a step takes n**e; n log n is an
+exponent of about 1.08 at these sizes.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from headline import seconds
+from shared_data import DATA
+
+SIZES = (20_000, 50_000, 142_074, 400_000, 1_420_738)
+#: A step that takes less than this at the largest size is not fitted: calls, not frames, take its time.
+LEAST = 0.5
+#: The scan over beta looks at so many frames at most, so it does not grow from there on.
+BOUNDED = ("scan over beta",)
+
+
+def measure(frames: int, data: Path) -> dict:
+    """Return the measurements of benchmarks/headline.py with so many frames."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder) / "headline.json"
+        script = Path(__file__).with_name("headline.py")
+        command = [sys.executable, script, "--frames", str(frames), "--data", data, "--json", result]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return json.loads(result.read_text(encoding="utf-8"))
+
+
+def collect(found: list[dict]) -> dict[str, dict[str, np.ndarray]]:
+    """Return by step the seconds and the peak memory at every size."""
+    names = [step["name"] for step in found[-1]["steps"]]
+    by_name = [{step["name"]: step for step in each["steps"]} for each in found]
+    steps = {
+        name: {
+            what: np.array([each.get(name, {}).get(what, np.nan) for each in by_name])
+            for what in ("seconds", "memory")
+        }
+        for name in names
+    }
+    after = np.array([seconds(each, after="neighbours") for each in found])
+    memory = np.max([step["memory"] for step in steps.values()], axis=0)
+    return steps | {"all after the neighbours": {"seconds": after, "memory": memory}}
+
+
+def exponent(sizes: np.ndarray, values: np.ndarray) -> float:
+    """Fit n ** e by least squares on logarithms."""
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+
+
+def table(found: list[dict]) -> list[str]:
+    """Return seconds and exponents as lines of Markdown."""
+    sizes = np.array([each["frames"] for each in found])
+    header = " | ".join(f"{n:,}" for n in sizes)
+    lines = [f"| step, seconds at frames | {header} | exponent |", "|---|" + "--:|" * (len(sizes) + 1)]
+    for name, step in collect(found).items():
+        cells = " | ".join(f"{value:.1f}" for value in step["seconds"])
+        fitted = "bounded" if name in BOUNDED else f"{exponent(sizes, step['seconds']):.2f}"
+        lines.append(f"| {name} | {cells} | {fitted if step['seconds'][-1] >= LEAST else ''} |")
+    memory = collect(found)["all after the neighbours"]["memory"]
+    cells = " | ".join(f"{value:.2f}" for value in memory)
+    return [*lines, f"| peak memory, GB | {cells} | {exponent(sizes, memory):.2f} |"]
+
+
+def draw(found: list[dict], path: Path) -> None:
+    """Draw every step that takes long enough, and the memory, on logarithmic axes."""
+    import matplotlib.pyplot as plt
+
+    sizes = np.array([each["frames"] for each in found])
+    steps = {name: step for name, step in collect(found).items() if step["seconds"][-1] >= LEAST}
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained", width_ratios=(3, 2))
+    colours = plt.get_cmap("tab20").colors
+    for place, (name, step) in enumerate(sorted(steps.items(), key=lambda item: -item[1]["seconds"][-1])):
+        whole = name == "all after the neighbours"
+        words = name if name in BOUNDED else f"{name}: {exponent(sizes, step['seconds']):.2f}"
+        style = {"color": "black", "lw": 2.5} if whole else {"color": colours[place % len(colours)]}
+        left.loglog(sizes, step["seconds"], "o-", ms=3, label=words, **style)
+        right.loglog(sizes, step["memory"], "o-", ms=3, **style)
+    last = steps["all after the neighbours"]["seconds"][-1]
+    shape = sizes * np.log(sizes)
+    left.loglog(sizes, last * shape / shape[-1], "k:", lw=1, label="n log n")
+    left.set(xlabel="frames", ylabel="seconds", title="time, with fitted exponents")
+    left.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    power = exponent(sizes, steps["all after the neighbours"]["memory"])
+    right.set(xlabel="frames", ylabel="GB", title=f"peak memory; the largest: {power:.2f}")
+    right.yaxis.set_major_formatter("{x:g}")
+    right.yaxis.set_minor_formatter("{x:g}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path)
+    plt.close(figure)
+
+
+def main() -> None:
+    """Measure every size, print the table, draw the plot."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--frames", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--data", type=Path, default=DATA / "ala2", metavar="FOLDER")
+    parser.add_argument(
+        "--write", type=Path, metavar="FOLDER", help="update the page about performance there"
+    )
+    options = parser.parse_args()
+    found = []
+    for frames in sorted(options.frames):
+        found.append(measure(frames, options.data))
+        print(f"{frames:,} frames: {seconds(found[-1]):.1f} s", flush=True)
+    print("\n".join(table(found)))
+    if options.write is not None:
+        from performance import write_result
+
+        draw(found, options.write / "growth.svg")
+        write_result(options.write, "growth", {"runs": found})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""The whole way from trajectory files to memberships, exports and report: seconds and memory of every step.
+
+    python benchmarks/headline.py                    # all 1,420,738 frames, no parameter given
+    python benchmarks/headline.py --frames 20000     # so many of them, evenly spaced
+    python benchmarks/headline.py --write docs/performance
+
+The steps are those of `mdfuzzy run`; their times come from the run itself, by a store that looks at the
+clock whenever the pipeline asks for a result or keeps one. Writing the XTC files to a temporary folder and
+compiling are not counted.
+"""
+
+import argparse
+import json
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import numpy as np
+from measuring import Clock, describe_machine, machine
+from shared_data import DATA, write_xtc
+
+import mdfuzzy as mf
+from mdfuzzy._threads import thread_count
+from mdfuzzy.cli.outputs import write_outputs
+
+#: Steps of the pipeline by the names that they have in the store, as the table calls them.
+STEPS = {
+    "neighbors": "neighbours",
+    "dimension": "dimension",
+    "window": "window",
+    "log_density": "density",
+    "persistence": "persistence",
+    "prominence": "prominence",
+    "cores": "cores",
+    "beta_scan": "scan over beta",
+    "memberships": "memberships",
+    "interfaces": "interfaces",
+    "visits": "visits",
+}
+#: What happens before the pipeline asks for a step, where that is more than nothing.
+BEFORE = {"neighbors": "fingerprint of the data", "dimension": "graph"}
+#: What `mdfuzzy run` writes at its end, in this order.
+OUTPUTS = (
+    "tests of the Markov model",
+    "pictures",
+    "files for PyEMMA",
+    "structures",
+    "table of frames",
+    "report",
+)
+#: What the run with all frames should stay below.
+FULL = 1_420_738
+GOALS = {"minutes": 20.0, "memory": 8.0, "minutes after the neighbours": 7.0, "states": 5}
+
+
+class TimedStore:
+    """A run directory that notes on a clock when results are asked for and kept."""
+
+    def __init__(self, store: mf.RunDir, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+
+    def lock(self) -> AbstractContextManager:
+        """Let no other run use the folder."""
+        return self._store.lock()
+
+    def begin(self, data: mf.Frames, settings: mf.Settings) -> str:
+        """Prepare for the run."""
+        key = self._store.begin(data, settings)
+        self._clock.lap("fingerprint of the data")
+        return key
+
+    def get(self, name: str, *, key: str = "") -> dict[str, np.ndarray] | None:
+        """Ask for a result; the step begins."""
+        self._clock.lap(BEFORE.get(name, "between steps"))
+        return self._store.get(name, key=key)
+
+    def put(self, name: str, *, key: str = "", **arrays: np.ndarray) -> None:
+        """Keep a result; the step has ended."""
+        self._clock.lap(STEPS.get(name, name))
+        self._store.put(name, key=key, **arrays)
+        self._clock.lap("writing results")
+
+    def parts(self, name: str, *, key: str) -> object:
+        """Return where a step keeps parts of its work."""
+        return self._store.parts(name, key=key)
+
+
+def compile_kernels(folder: Path) -> None:
+    """Go the whole way once with few frames, so that nothing has to be compiled or imported later."""
+    frames = mf.datasets.alanine_dipeptide(stride=20)
+    result = mf.cluster(frames, mf.Settings(scan_beta=True, prominence=1.0), store=mf.RunDir(folder))
+    for _ in write_outputs(folder, result):
+        pass
+
+
+def run(files: list[Path], top: Path, folder: Path) -> dict:
+    """Go the whole way, as `mdfuzzy run` does, and return what every step took and what was found."""
+    clock = Clock()
+    frames = mf.load(files, top=top)
+    clock.lap("reading")
+    settings = mf.Settings(scan_beta=True)  # as on the command line: the report shows a range of beta
+    result = mf.cluster(frames, settings, store=TimedStore(mf.RunDir(folder), clock), progress=False)
+    clock.lap("between steps")
+    outputs: Iterator[str] = write_outputs(folder, result)
+    for name, _ in zip(OUTPUTS, outputs, strict=True):
+        clock.lap(name)
+    return {
+        "frames": len(frames),
+        "threads": thread_count(None),
+        "steps": clock.rows(),
+        "states": result.n_states,
+        "basins": result.cores.basin_sizes.tolist(),
+        "interfaces": len(result.interfaces),
+        "gap": str(result.gap),
+        "chosen": result.chosen,
+        "warnings": list(result.warnings),
+        "megabytes": sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6,
+        "machine": machine("scikit-learn", "mdtraj", "deeptime"),
+    }
+
+
+def seconds(found: dict, *, after: str | None = None) -> float:
+    """Return the time of all steps, or of those after the step named."""
+    names = [step["name"] for step in found["steps"]]
+    first = 0 if after is None else names.index(after) + 1
+    # Steps that come again and again stand where they came first; none of them comes before the neighbours.
+    return sum(step["seconds"] for step in found["steps"][first:])
+
+
+def table(found: dict) -> list[str]:
+    """Return the table of steps as lines of Markdown."""
+    total = seconds(found)
+    lines = ["| step | seconds | share | peak memory |", "|---|--:|--:|--:|"]
+    lines += [
+        f"| {step['name']} | {step['seconds']:.1f} | {step['seconds'] / total:.1%} "
+        f"| {step['memory']:.2f} GB |"
+        for step in found["steps"]
+    ]
+    memory = max(step["memory"] for step in found["steps"])
+    return [*lines, f"| **all** | **{total:.1f}** | | **{memory:.2f} GB** |"]
+
+
+def goals(found: dict) -> list[str]:
+    """Return what the run should stay below, and whether it does, as lines of Markdown."""
+    if found["frames"] < FULL:
+        return [f"(The goals are those of all {FULL:,} frames.)"]
+    measured = {
+        "minutes": seconds(found) / 60,
+        "memory": max(step["memory"] for step in found["steps"]),
+        "minutes after the neighbours": seconds(found, after="neighbours") / 60,
+        "states": found["states"],
+    }
+    lines = ["| | goal | measured |", "|---|--:|--:|"]
+    for name, goal in GOALS.items():
+        value = measured[name]
+        good = value == goal if name == "states" else value <= goal
+        shown = f"{value}" if name == "states" else f"{value:.1f}"
+        unit = " GB" if name == "memory" else ""
+        sign = "" if name == "states" else "at most "
+        lines.append(f"| {name} | {sign}{goal:g}{unit} | {shown}{unit}{'' if good else ' (**missed**)'} |")
+    return lines
+
+
+def main() -> None:
+    """Print the table, and write it if asked to."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, default=DATA / "ala2", metavar="FOLDER")
+    parser.add_argument("--frames", type=int, help="how many, evenly spaced; all by default")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the measurements there")
+    parser.add_argument(
+        "--write", type=Path, metavar="FOLDER", help="update the page about performance there"
+    )
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")  # they are in the result
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        files = write_xtc(options.data, folder / "xtc", options.frames)
+        compile_kernels(folder / "small")
+        found = run(files, folder / "xtc" / "ala2.pdb", folder / "run")
+    print(f"{found['frames']:,} frames; {describe_machine(found['machine'])}")
+    print("\n".join([*table(found), "", *goals(found)]))
+    print(f"{found['states']} states {found['basins']}, {found['interfaces']} interfaces; {found['gap']}")
+    if options.json is not None:
+        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if options.write is not None:
+        from performance import write_result
+
+        write_result(options.write, "headline", found)
+
+
+if __name__ == "__main__":
+    main()

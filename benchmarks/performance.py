@@ -1,0 +1,184 @@
+"""The page about performance, made from the results of the other benchmarks, as they were written last.
+
+    python benchmarks/performance.py docs/performance
+
+headline.py, growth.py, peers.py, neighbors.py and core.py write their results there with --write, and with
+them this page.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import growth
+import headline
+import peers
+from measuring import describe_machine
+
+_HEAD = """# Performance
+
+<!-- Made by benchmarks/performance.py from the JSON files beside this page; changes here are lost. -->
+
+Seconds depend on the machine and on what else it does, so ratios come first: every peer was measured in
+the same run, on the same frames and cores. Each part names the command that measures it again.
+"""
+
+
+_PEERS = """## Other programs on the same frames
+
+    python benchmarks/peers.py --frames {frames}
+
+*Times ours* is a program's time over that of mdfuzzy for the whole way from frames to memberships (for GUDHI,
+which gets our graph, over that of the same step). {frames:,} frames of alanine dipeptide, threads: {threads},
+at most {limit:.0f} s for each program.
+
+{table}
+
+{machine}
+"""
+
+_HEADLINE = """## The whole way, {frames:,} frames
+
+    python benchmarks/headline.py
+
+From XTC files to memberships, pictures, files for other programs and the report, as `mdfuzzy run` does it, no
+parameter given. {states} states with {sizes} frames; interfaces: {interfaces}; {megabytes:,.0f} MB of results
+on disk; threads: {threads}.
+
+{goals}
+
+{table}
+
+{machine}
+"""
+
+_GROWTH = """## Growth with the number of frames
+
+    python benchmarks/growth.py
+
+Each size in a process of its own, threads: {threads}. An exponent e means that the time grows as the number
+of frames to the power e, fitted to all sizes; n log n is about 1.08.
+
+![time and memory against frames](growth.svg)
+
+{table}
+
+{machine}
+"""
+
+_NEIGHBORS = """## The search for neighbours
+
+    python benchmarks/neighbors.py
+
+*Times md.rmsd* is the time of comparing all pairs with mdtraj over ours, *times vectorised kernel* the same
+with the package's own vectorised kernel. Exact RMSD neighbours, {neighbors} of every frame.
+
+{table}
+
+{machine}
+"""
+
+_CORE = """## From neighbours to memberships
+
+    python benchmarks/core.py
+
+{frames:,} frames, k = {k}, threads: {threads}. The peers use one thread.
+
+{table}
+
+{machine}
+"""
+
+
+def peers_text(found: dict) -> str:
+    """Tell what other programs do with the same frames."""
+    return _fill(_PEERS, found, table=peers.table(found))
+
+
+def headline_text(found: dict) -> str:
+    """Tell what every step of the whole run takes."""
+    sizes = ", ".join(f"{size:,}" for size in found["basins"])
+    return _fill(
+        _HEADLINE, found | {"sizes": sizes}, goals=headline.goals(found), table=headline.table(found)
+    )
+
+
+def growth_text(found: dict) -> str:
+    """Tell how time and memory grow with the number of frames."""
+    return _fill(_GROWTH, found["runs"][-1], table=growth.table(found["runs"]))
+
+
+def neighbors_text(found: dict) -> str:
+    """Tell how the search for neighbours compares with comparing all pairs."""
+    results = found["results"]
+    names = sorted(set(results[0]) - {"frames"}, key=lambda name: (not name.startswith("times"), name))
+    heads = " | ".join(f"{int(result['frames']):,} frames" for result in results)
+    lines = [f"| | {heads} |", "|---|" + "--:|" * len(results)]
+    for name in names:
+        lines.append(f"| {name} | " + " | ".join(f"{result[name]:,.4g}" for result in results) + " |")
+    return _fill(_NEIGHBORS, found, table=lines)
+
+
+def core_text(found: dict) -> str:
+    """Tell how the steps from neighbours to memberships compare with their peers."""
+    lines = [
+        "| step | times ours | seconds | peak memory | peer's seconds | peer |",
+        "|---|--:|--:|--:|--:|---|",
+    ]
+    for step in found["steps"]:
+        ours, theirs = step["seconds"], step["peer_seconds"]
+        ratio, seconds = ("", "") if theirs is None else (f"{theirs / ours:.1f}", f"{theirs:.2f}")
+        lines.append(
+            f"| {step['name']} | {ratio} | {ours:.2f} | {step['memory']:.2f} GB | {seconds} "
+            f"| {step.get('verdict', '')} |"
+        )
+    return _fill(_CORE, found, table=lines)
+
+
+def _fill(template: str, found: dict, **tables: list[str]) -> str:
+    texts = {name: "\n".join(lines) for name, lines in tables.items()}
+    return template.format(
+        **found | {"machine": f"*Measured on* {describe_machine(found['machine'])}"} | texts
+    )
+
+
+#: In the order of the page: the name of the result and what tells it.
+PARTS = {
+    "peers": peers_text,
+    "headline": headline_text,
+    "growth": growth_text,
+    "neighbors": neighbors_text,
+    "core": core_text,
+}
+
+
+def write_result(folder: Path, name: str, found: dict) -> None:
+    """Keep the result of a benchmark, and make the page anew."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print(write_page(folder))
+
+
+def write_page(folder: Path) -> Path:
+    """Write index.md from the results that are there."""
+    parts = [_HEAD]
+    for name, tell in PARTS.items():
+        file = folder / f"{name}.json"
+        if file.exists():
+            parts.append(tell(json.loads(file.read_text(encoding="utf-8"))))
+    page = folder / "index.md"
+    page.write_text("\n".join(parts), encoding="utf-8")
+    return page
+
+
+def main() -> None:
+    """Make the page anew."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    print(write_page(parser.parse_args().folder))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""One process at a time in a folder: a lock that the system takes back when its holder dies."""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+#: The file whose lock stands for the folder. It stays there: removing it would let two processes in at once.
+LOCK = ".lock"
+
+
+class FolderLock:
+    """The right to write into a folder; may be taken several times by one object.
+
+    It is held by the operating system, not by the presence of a file: that of a process which was killed
+    is free at once. Where the file system has no locks, everybody is let in.
+
+    Parameters
+    ----------
+    folder : Path
+        It must exist when the lock is taken.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / LOCK
+        self._depth = 0
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Hold the lock inside the block.
+
+        Raises
+        ------
+        BlockingIOError
+            If another process, or another object of this one, holds it.
+        """
+        if self._depth == 0:
+            self._file = self._path.open("a+")
+            try:
+                _lock(self._file)
+            except BlockingIOError:
+                self._file.seek(0)
+                holder = self._file.read().strip() or "another process"
+                self._file.close()
+                raise BlockingIOError(
+                    f"{self._path.parent} is in use by {holder}. Wait until it has ended, or give another "
+                    "folder."
+                ) from None
+            self._file.truncate(0)
+            self._file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+            self._file.flush()
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            if self._depth == 0:
+                self._file.close()  # which gives the lock back
+
+
+def _lock(file: IO[str]) -> None:
+    """Lock an open file, or raise BlockingIOError; do nothing where the file system cannot."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        file.seek(2**30)  # beyond the text, which others read
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            raise BlockingIOError from None
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:  # this file system has no locks
+        return

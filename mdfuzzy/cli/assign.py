@@ -1,0 +1,36 @@
+"""``mdfuzzy assign``: new trajectories against the states of a finished run."""
+
+from pathlib import Path
+
+import click
+
+import mdfuzzy as mf
+from mdfuzzy.cli.options import Command, output_option, reading_options, run_argument
+from mdfuzzy.cli.outputs import write_assignment
+
+
+@click.command("assign", cls=Command)
+@run_argument
+@reading_options
+@output_option("Where the results go. Default: RUN/assigned.")
+def command(folder: str, files: tuple[str, ...], output: str | None, **reading: object) -> None:
+    """Give the frames of new trajectories memberships in the states of a finished run.
+
+    The states stay as they are. Topology and atoms are those of the run unless given. Writes discrete
+    trajectories, memberships and a table of the new frames.
+
+    \b
+    Examples:
+      mdfuzzy assign out new*.xtc
+      mdfuzzy assign out new*.xtc -o new --stride 10
+    """
+    run = mf.RunDir(folder)
+    result = run.load()
+    known = run.reading or {}
+    for name in ("top", "atoms"):
+        reading[name] = reading[name] if reading[name] is not None else known.get(name)
+    found = mf.assign(result, mf.load(list(files), **reading))
+    click.echo(found.summary())
+    place = Path(folder, "assigned") if output is None else Path(output)
+    for line in write_assignment(place, found):
+        click.echo(line)

@@ -1,0 +1,39 @@
+"""``mdfuzzy demo``: the whole job on the bundled trajectories."""
+
+from pathlib import Path
+
+import click
+
+import mdfuzzy as mf
+from mdfuzzy.cli.options import Command, output_option
+from mdfuzzy.cli.program import Session
+from mdfuzzy.cli.run import find_states
+from mdfuzzy.regions import region_table
+
+
+@click.command("demo", cls=Command)
+@output_option("Where the results go.", default="mdfuzzy-demo")
+@click.pass_obj
+def command(session: Session, output: str) -> None:
+    """Find the states of the bundled alanine dipeptide.
+
+    Does all that `mdfuzzy run` does, with every choice made from the data: states, pictures, files for other
+    programs, and a report. The first time the kernels are compiled, which takes most of a minute.
+    """
+    click.echo("Alanine dipeptide in implicit water at 300 K, bundled with mdfuzzy")
+    frames = mf.datasets.alanine_dipeptide()
+    click.echo(frames.summary())
+    click.echo(region_table(frames))
+    folder = Path(output)
+    find_states(session, frames, mf.Settings(scan_beta=True), folder)
+    click.echo(
+        f"""
+Look at
+  {folder / "report.html"}    in a browser: the states, the transitions between them, and how sure they are
+  {folder / "plots"}          the same as pictures
+  {folder / "exports"}        for PyEMMA, deeptime, a table of all frames, and structures to look at
+Your own molecule
+  mdfuzzy info traj*.xtc --top molecule.pdb            what the files hold
+  mdfuzzy run traj*.xtc --top molecule.pdb -o out      its states, in out/report.html
+  mdfuzzy run --help                                   what can be chosen"""
+    )

@@ -1,0 +1,34 @@
+"""``mdfuzzy info``: what trajectory files, or a run directory, hold."""
+
+from pathlib import Path
+
+import click
+
+import mdfuzzy as mf
+from mdfuzzy.cli.options import Command, reading_options
+from mdfuzzy.regions import region_table
+
+
+@click.command("info", cls=Command)
+@reading_options
+def command(files: tuple[str, ...], **reading: object) -> None:
+    """Show what trajectory files, or a run directory, hold.
+
+    Of files: the number of trajectories, frames and atoms, the times in ps, and how the residues are
+    distributed over the regions of the Ramachandran plot. Of a run directory: what was run there, and what
+    was found.
+
+    \b
+    Examples:
+      mdfuzzy info traj*.xtc --top ala2.pdb
+      mdfuzzy info out
+    """
+    if len(files) == 1 and Path(files[0]).is_dir():
+        run = mf.RunDir(files[0])
+        click.echo(run.summary())
+        click.echo(run.load().summary())
+        return
+    frames = mf.load(list(files), **reading)
+    click.echo(frames.summary())
+    if frames.residues:
+        click.echo(region_table(frames))

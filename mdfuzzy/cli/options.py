@@ -1,0 +1,158 @@
+"""Options that several commands have; those of a clustering are made from `Settings`."""
+
+from collections.abc import Callable
+from dataclasses import Field, fields
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import click
+
+from mdfuzzy.settings import BETA_CRITERIA, Settings
+
+
+class Option(click.Option):
+    """An option with the heading under which the help lists it."""
+
+    def __init__(self, *declarations: Any, section: str = "Options", **options: Any) -> None:
+        super().__init__(*declarations, **options)
+        self.section = section
+
+
+class Command(click.Command):
+    """A command whose help lists its options under headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list] = {}
+        for option in self.get_params(ctx):
+            if isinstance(option, click.Option):
+                title = getattr(option, "section", "Help")
+                sections.setdefault(title, []).append(option.get_help_record(ctx))
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+class NumberOrWord(click.ParamType):
+    """A number, or one of several words."""
+
+    name = "number or word"
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        self.words = words
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return "|".join(["NUMBER", *self.words])
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+        if value in self.words:
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a number nor {' or '.join(map(repr, self.words))}.", param, ctx)
+
+
+def decorated(command: Callable, options: list[Callable]) -> Callable:
+    """Give a command options, listed in this order."""
+    for decorate in reversed(options):
+        command = decorate(command)
+    return command
+
+
+def reading_options(command: Callable) -> Callable:
+    """Give a command the trajectory files and how they are read: the arguments of `load`."""
+    title = "Reading"
+    return decorated(
+        command,
+        [
+            click.argument("files", nargs=-1, required=True),
+            click.option(
+                "--top",
+                cls=Option,
+                section=title,
+                metavar="FILE",
+                help="Topology (PDB, GRO, ...), if the files have none.",
+            ),
+            click.option(
+                "--atoms",
+                cls=Option,
+                section=title,
+                metavar="SELECTION",
+                help="Atoms to compare, in mdtraj's language, such as 'name CA'. Default: the solute's heavy "
+                "atoms.",
+            ),
+            click.option(
+                "--stride",
+                cls=Option,
+                section=title,
+                type=int,
+                default=1,
+                show_default=True,
+                help="Read every so many frames.",
+            ),
+            click.option(
+                "--timestep",
+                cls=Option,
+                section=title,
+                type=float,
+                metavar="PS",
+                help="Time between the frames of the files in ps, if they hold no times.",
+            ),
+        ],
+    )
+
+
+def output_option(help_text: str, default: str | None = None) -> Callable:
+    """Return an option for where to write."""
+    return click.option(
+        "-o",
+        "--output",
+        cls=Option,
+        section="Output",
+        metavar="FOLDER",
+        default=default,
+        show_default=default is not None,
+        help=help_text,
+    )
+
+
+run_argument = click.argument("folder", metavar="RUN", type=click.Path(exists=True, file_okay=False))
+
+
+def setting_options(**defaults: object) -> Callable[[Callable], Callable]:
+    """Give a command an option for every field of `Settings`; `defaults` replace those of `Settings`."""
+    hints = get_type_hints(Settings)
+
+    def decorate(command: Callable) -> Callable:
+        each = fields(Settings)
+        return decorated(
+            command,
+            [_option(field, hints[field.name], defaults.get(field.name, field.default)) for field in each],
+        )
+
+    return decorate
+
+
+def take_settings(values: dict[str, object]) -> Settings:
+    """Take the options of `setting_options` out of the values of all options and return the settings."""
+    return Settings(**{field.name: values.pop(field.name) for field in fields(Settings)})
+
+
+def _option(field: Field, hint: object, default: object) -> Callable:
+    """Return the option for a setting: its name, type, default and help text."""
+    name = field.name.replace("_", "-")
+    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
+    options: dict[str, Any] = {"default": default, "help": field.metadata["help"]}
+    declarations = [f"--{name}"]
+    if len(name) == 1:
+        declarations.insert(0, f"-{name}")
+    if hint is bool:
+        declarations = [f"--{name}/--no-{name}"]
+    elif get_origin(hint) is Literal:
+        options["type"] = click.Choice(get_args(hint))
+    elif str in kinds:
+        options["type"] = NumberOrWord(BETA_CRITERIA)
+    else:
+        (options["type"],) = kinds
+    return click.option(
+        *declarations, cls=Option, section="Settings", show_default=default is not None, **options
+    )

@@ -1,0 +1,113 @@
+"""What all commands share: the name before them, and how errors and messages reach the user."""
+
+import logging
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import click
+
+from mdfuzzy import __version__
+
+#: What a user can put right by other input; everything else is a failure of the program or the machine.
+BAD_INPUT = (
+    *(ValueError, TypeError, FileNotFoundError, FileExistsError, BlockingIOError),
+    *(IsADirectoryError, NotADirectoryError, PermissionError),
+)
+
+
+@dataclass
+class Session:
+    """What the options before the command's name say, and what to say if the command is interrupted."""
+
+    debug: bool = False
+    resume: str = ""
+
+
+class InOrder(click.Group):
+    """A group that lists its commands in the order in which they were added, not by the alphabet."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(
+    cls=InOrder, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.option("--debug", is_flag=True, help="On an error, show where in the program it arose.")
+@click.pass_context
+def commands(context: click.Context, debug: bool) -> None:
+    """Metastable states and transitions in molecular-dynamics trajectories.
+
+    \b
+    mdfuzzy demo                                   try it on alanine dipeptide
+    mdfuzzy run traj*.xtc --top mol.pdb -o out     find the states of your molecule
+    mdfuzzy COMMAND --help                         options, units and examples
+    """
+    context.obj.debug = debug
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def one_line(message: object) -> str:
+    """Return the message without its line breaks."""
+    return " ".join(str(message).split())
+
+
+@contextmanager
+def messages_on_stderr() -> Iterator[None]:
+    """Inside the block, show warnings and the package's messages as single lines."""
+
+    def show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+        click.echo(f"mdfuzzy: warning: {one_line(message)}", err=True)
+
+    logger, handler = logging.getLogger("mdfuzzy"), logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("mdfuzzy: %(message)s"))
+    level = logger.level
+    with warnings.catch_warnings():
+        warnings.showwarning = show_warning
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status.
+
+    0: done; 2: bad input; 1: any other failure; 130: interrupted.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Those of the process by default.
+    """
+    session = Session()
+    try:
+        with messages_on_stderr():
+            status = commands.main(arguments, prog_name="mdfuzzy", standalone_mode=False, obj=session)
+        return status if isinstance(status, int) else 0
+    except click.Abort:
+        return _fail(f"interrupted{session.resume}", 130)
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        hint = f" See `{context.command_path} --help`." if context is not None else ""
+        return _fail(error.format_message() + hint, error.exit_code)
+    except Exception as error:
+        if session.debug:
+            traceback.print_exc()
+        if isinstance(error, BAD_INPUT):
+            return _fail(error, 2)
+        return _fail(f"{type(error).__name__}: {error} (mdfuzzy --debug ... shows where)", 1)
+
+
+def _fail(message: object, status: int) -> int:
+    click.echo(f"mdfuzzy: error: {one_line(message)}", err=True)
+    return status

@@ -1,0 +1,25 @@
+"""``mdfuzzy report``: the page that shows a finished run."""
+
+from pathlib import Path
+
+import click
+
+import mdfuzzy as mf
+from mdfuzzy.cli.options import Command, Option, run_argument
+from mdfuzzy.cli.outputs import write_page
+
+
+@click.command("report", cls=Command)
+@run_argument
+@click.option("-o", "--output", cls=Option, metavar="FILE", help="Default: RUN/report.html.")
+@click.option("--title", cls=Option, help="Heading of the page.")
+def command(folder: str, output: str | None, title: str | None) -> None:
+    """Write the report of a finished run: one HTML file that needs no network.
+
+    \b
+    Examples:
+      mdfuzzy report out
+      mdfuzzy report out -o ala2.html --title 'Alanine dipeptide, 300 K'
+    """
+    page = Path(folder, "report.html") if output is None else Path(output)
+    click.echo(write_page(page, mf.RunDir(folder).load(), title=title))

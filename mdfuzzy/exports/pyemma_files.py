@@ -1,0 +1,163 @@
+"""Files for PyEMMA: discrete trajectories, the core set, memberships, and a script to begin with."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from mdfuzzy._check import check_int
+from mdfuzzy.cores import Cores
+from mdfuzzy.exports.checks import check_states
+from mdfuzzy.exports.columns import write_csv
+from mdfuzzy.exports.names import trajectory_names
+from mdfuzzy.exports.places import new_files
+from mdfuzzy.exports.pyemma_script import estimation_script
+from mdfuzzy.features import Features
+from mdfuzzy.frames import Frames
+from mdfuzzy.kinetics.dtrajs import core_dtrajs, hard_dtrajs, milestoned_dtrajs, timestep
+from mdfuzzy.memberships import Memberships
+
+#: The lag of the script where none is given: a first guess, at most this part of the longest trajectory.
+_GUESSED_LAG, _PART = 10, 10
+
+_README = """\
+States of {frames:,} frames in {trajectories} trajectories, found by mdfuzzy, for PyEMMA (2.5).
+
+estimate_msm.py      estimates the core-set Markov model and prints timescales: python estimate_msm.py [LAG]
+core_set.npy, .txt   the states whose cores are in cores/: the argument core_set of PyEMMA's estimators
+cores/               discrete trajectories: the core that each frame lies in, -1 outside every core
+states/              discrete trajectories: the state of the highest membership of each frame
+memberships/         the membership of each frame in each state, an array (frames, states) per trajectory
+trajectories.csv     which trajectory each name stands for
+
+In cores/ and states/ every trajectory is there twice: NAME.dtraj is text with one integer per line
+(pyemma.util.discrete_trajectories.read_dtraj), NAME.npy the same for numpy.load.
+An entry stands for a loaded frame. In trajectories.csv, first_core_frame is the first of them in a core
+(PyEMMA leaves out those before it; empty if the trajectory touches no core), and stride says that every
+stride-th frame of the files was loaded.
+Time between frames: {step}.
+Memberships: beta = {beta:g}; rows sum to 1 (less where a frame has no way to some core).
+"""
+
+
+def write_pyemma(
+    folder: str | os.PathLike,
+    data: Frames | Features,
+    cores: Cores,
+    memberships: Memberships,
+    *,
+    lag: int | None = None,
+    overwrite: bool = False,
+) -> Path:
+    """Write a folder that PyEMMA takes: discrete trajectories, the core set, memberships, and a script.
+
+    Parameters
+    ----------
+    folder : path
+        A new or empty folder.
+    data : Frames or Features
+        What was clustered.
+    cores : Cores
+        Of its frames.
+    memberships : Memberships
+        Of its frames.
+    lag : int, optional
+        The lag of the script, in frames, shorter than the longest trajectory. By default 10, or a tenth of
+        the longest trajectory if that is shorter: a first guess. The script prints timescales at other lags
+        as well, and takes another lag as its argument.
+    overwrite : bool
+        Write to a folder that holds files: those of an earlier export are replaced or removed, all others are
+        left as they are.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Warns
+    -----
+    UserWarning
+        If trajectories touch no core; PyEMMA will leave them out.
+
+    Notes
+    -----
+    The folder holds
+
+    - ``cores/NAME.dtraj`` and ``.npy``: the core that each frame lies in, -1 outside every core, as text with
+      one integer per line and as an array;
+    - ``states/NAME.dtraj`` and ``.npy``: the state of the highest membership (-1 if no core can be reached);
+    - ``core_set.npy`` and ``.txt``: the states, which is what PyEMMA's ``core_set`` takes;
+    - ``memberships/NAME.npy``: (frames, states) float64;
+    - ``trajectories.csv``: which trajectory each name stands for;
+    - ``estimate_msm.py``: estimates the core-set Markov model in PyEMMA and prints its timescales;
+    - ``README.txt``.
+
+    NAME is that of the (first) file of the trajectory, with its folders where names repeat; trajectories that
+    come from arrays have their number.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf, tempfile
+    >>> rng = np.random.default_rng(0)
+    >>> steps = np.repeat(rng.integers(0, 2, 40), 25)  # back and forth between two states
+    >>> result = mf.cluster([part[:, None] * 6 + rng.normal(size=(500, 2)) for part in np.split(steps, 2)])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     new = mf.exports.write_pyemma(folder, result.data, result.cores, result.memberships)
+    ...     sorted(path.name for path in new.glob("cores/*"))
+    ['0.dtraj', '0.npy', '1.dtraj', '1.npy']
+    """
+    check_states(data, cores, memberships)
+    milestoned = milestoned_dtrajs(data, cores)
+    longest = max(map(len, milestoned.dtrajs))
+    if lag is None:
+        lag = max(1, min(_GUESSED_LAG, longest // _PART))
+    else:
+        remedy = f"The longest trajectory has {longest} frames from its first core on."
+        lag = check_int("lag", lag, 1, max(1, longest - 1), remedy=remedy)
+    names, step = trajectory_names(data), timestep(data)
+    with new_files(folder, "pyemma", overwrite=overwrite) as stage:
+        for kind, dtrajs in (("cores", core_dtrajs(data, cores)), ("states", hard_dtrajs(data, memberships))):
+            (stage / kind).mkdir()
+            for name, dtraj in zip(names, dtrajs, strict=True):
+                _write_dtraj(stage / kind / name, dtraj)
+        (stage / "memberships").mkdir()
+        for name, values in zip(names, data.split(memberships.values), strict=True):
+            np.save(stage / "memberships" / f"{name}.npy", values)
+        _write_dtraj(stage / "core_set", np.arange(len(cores), dtype=np.int32), suffix=".txt")
+        first = dict(zip(milestoned.trajectories.tolist(), milestoned.offsets.tolist(), strict=True))
+        with open(stage / "trajectories.csv", "w", encoding="utf-8", newline="") as file:
+            write_csv(file, _trajectory_columns(data, names, first))
+        text = _README.format(
+            frames=len(data),
+            trajectories=data.n_trajectories,
+            step="not known" if step is None else f"{step:g} ps",
+            beta=memberships.beta,
+        )
+        (stage / "README.txt").write_text(text, encoding="utf-8")
+        (stage / "estimate_msm.py").write_text(estimation_script(lag, step), encoding="utf-8")
+    return Path(folder).expanduser()
+
+
+def _write_dtraj(stem: Path, dtraj: np.ndarray, suffix: str = ".dtraj") -> None:
+    """Write states as text and as an array. No header: PyEMMA would read the text as an empty trajectory."""
+    text = "".join(f"{state}\n" for state in dtraj.tolist())
+    # Not `with_suffix`, which would cut a name that has a dot in it.
+    Path(f"{stem}{suffix}").write_text(text, encoding="ascii")
+    np.save(f"{stem}.npy", dtraj)
+
+
+def _trajectory_columns(
+    data: Frames | Features, names: list[str], first_core_frames: dict[int, int]
+) -> dict[str, list]:
+    numbers = range(data.n_trajectories)
+    columns = {
+        "trajectory": list(numbers),
+        "name": names,
+        "frames": data.lengths.tolist(),
+        "first_core_frame": [first_core_frames.get(number, "") for number in numbers],
+    }
+    if isinstance(data, Frames) and data.sources:
+        sources = [[each for each in data.sources if each.trajectory == number] for number in numbers]
+        columns["stride"] = [each[0].stride for each in sources]
+        columns["files"] = [";".join(source.path or "" for source in each) for each in sources]
+    return columns

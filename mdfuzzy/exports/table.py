@@ -1,0 +1,140 @@
+"""The table of all frames, as comma-separated values or in Parquet format."""
+
+import gzip
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from mdfuzzy.cores import Cores
+from mdfuzzy.exports.checks import check_states
+from mdfuzzy.exports.columns import frame_columns, write_csv
+from mdfuzzy.exports.places import new_file
+from mdfuzzy.features import Features
+from mdfuzzy.frames import Frames
+from mdfuzzy.memberships import Memberships
+
+#: Frames that are in memory as text at a time.
+_CHUNK = 50_000
+
+
+def frame_table(
+    path: str | os.PathLike,
+    data: Frames | Features,
+    cores: Cores,
+    memberships: Memberships,
+    *,
+    overwrite: bool = False,
+) -> Path:
+    """Write a table with one row per frame: where it is, its torsions, its state, its core, its memberships.
+
+    Parameters
+    ----------
+    path : path
+        ``.csv``, ``.csv.gz`` or ``.parquet`` (which needs pyarrow: the extra ``parquet``).
+    data : Frames or Features
+        What was clustered.
+    cores : Cores
+        Of its frames.
+    memberships : Memberships
+        Of its frames.
+    overwrite : bool
+        Replace the file if there is one.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Notes
+    -----
+    The columns:
+
+    - ``trajectory``, ``frame``: both from 0, the frame among the loaded ones of its trajectory;
+    - ``time_ps``: in ps, if times are known;
+    - ``phi_ALA2``, ``psi_ALA2``, ...: in degrees, of every residue that has both;
+    - ``state``: that of the highest membership, -1 for frames that reach no core;
+    - ``core``: the core that the frame lies in, -1 outside every core;
+    - ``membership_0``, ...: in each state; they sum to 1, or less where the walk can get lost.
+
+    Memberships have six digits in CSV and are exact in Parquet. The file is written in parts, so that it
+    needs little memory, and under another name until it is complete.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf, tempfile
+    >>> rng = np.random.default_rng(0)
+    >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = folder + "/frames.csv"
+    ...     path = mf.exports.frame_table(path, result.data, result.cores, result.memberships)
+    ...     lines = path.read_text().splitlines()
+    >>> len(lines), lines[0]
+    (501, 'trajectory,frame,state,core,membership_0,membership_1')
+    """
+    check_states(data, cores, memberships)
+    name = Path(path).name.lower()
+    if not name.endswith((".csv", ".csv.gz", ".parquet")):
+        raise ValueError(
+            f"`path` must end in .csv, .csv.gz or .parquet, which says the format; got {str(path)!r}."
+        )
+    if name.endswith(".parquet"):
+        _check_pyarrow()
+    chunks = _chunks(data, cores, memberships)
+    with new_file(path, overwrite=overwrite) as file:
+        if name.endswith(".parquet"):
+            _write_parquet(file, chunks)
+        else:
+            with _as_text(file, compressed=name.endswith(".gz")) as text:
+                for number, columns in enumerate(chunks):
+                    write_csv(text, columns, header=number == 0)
+    return Path(path).expanduser()
+
+
+def _chunks(
+    data: Frames | Features, cores: Cores, memberships: Memberships
+) -> Iterator[dict[str, np.ndarray]]:
+    for start in range(0, len(data), _CHUNK):
+        yield frame_columns(data, cores, memberships, np.arange(start, min(start + _CHUNK, len(data))))
+
+
+@contextmanager
+def _as_text(file: BinaryIO, *, compressed: bool) -> Iterator[io.TextIOWrapper]:
+    # Without name and time of writing the same table gives the same bytes.
+    binary = gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) if compressed else file
+    text = io.TextIOWrapper(binary, encoding="utf-8", newline="")
+    try:
+        yield text
+    finally:
+        text.detach()  # writes what is left; whoever opened the file closes it
+        if compressed:
+            binary.close()
+
+
+def _write_parquet(file: BinaryIO, chunks: Iterator[dict[str, np.ndarray]]) -> None:
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
+
+    writer = None
+    try:
+        for columns in chunks:
+            part = pyarrow.table(columns)
+            writer = writer or ParquetWriter(file, part.schema)
+            writer.write_table(part)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _check_pyarrow() -> None:
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            "Tables in Parquet format need the package `pyarrow`: pip install 'mdfuzzy[parquet]'. Or write "
+            ".csv.gz."
+        ) from error

@@ -1,0 +1,34 @@
+"""Pictures: each function draws on the axes that it is given, or on a new figure, and returns the axes."""
+
+from mdfuzzy.plots.betas import beta_scan
+from mdfuzzy.plots.bins import Bins, bin_points
+from mdfuzzy.plots.colors import state_colors
+from mdfuzzy.plots.figures import overview, write_plots
+from mdfuzzy.plots.forecasts import reliability
+from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
+from mdfuzzy.plots.networks import state_network
+from mdfuzzy.plots.peaks import persistence_diagram, prominences
+from mdfuzzy.plots.planes import plane, ramachandran
+from mdfuzzy.plots.projections import Projection, project, torsions
+from mdfuzzy.plots.timelines import membership_timeline
+
+__all__ = [
+    "Bins",
+    "Projection",
+    "beta_scan",
+    "bin_points",
+    "chapman_kolmogorov",
+    "implied_timescales",
+    "membership_timeline",
+    "overview",
+    "persistence_diagram",
+    "plane",
+    "project",
+    "prominences",
+    "ramachandran",
+    "reliability",
+    "state_colors",
+    "state_network",
+    "torsions",
+    "write_plots",
+]

@@ -1,0 +1,109 @@
+"""What every picture needs: axes to draw on, and units that fit."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+#: Dots per inch of pictures that are written.
+DPI = 160
+
+
+def new_figure(width: float = 5.2, height: float = 4.2) -> "Figure":
+    """Make a figure of a size in inches that pyplot knows nothing of, so that nobody has to close it."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="compressed")
+
+
+def axes_of(ax: "Axes | None", *, width: float = 5.2, height: float = 4.2) -> "Axes":
+    """Return `ax`, or the axes of a new figure of that size in inches if there is none."""
+    if ax is None:
+        return new_figure(width, height).subplots()
+    if not hasattr(ax, "imshow"):
+        raise TypeError(f"`ax` must be matplotlib Axes; got {ax!r}. For several, pass one of them.")
+    return ax
+
+
+def figure_of(figure: "Figure | SubFigure | None", *, width: float, height: float) -> "Figure | SubFigure":
+    """Return `figure`, or a new one of that size in inches if there is none."""
+    if figure is None:
+        return new_figure(width, height)
+    if not hasattr(figure, "subplots"):
+        raise TypeError(f"`figure` must be a matplotlib Figure; got {figure!r}.")
+    return figure
+
+
+def check_type(name: str, value: object, *types: type, remedy: str = "") -> object:
+    """Return `value` if it is of one of `types`, or raise and name them."""
+    if not isinstance(value, types):
+        rule = " or ".join(each.__name__ for each in types)
+        raise TypeError(f"`{name}` must be {rule}; got {value!r}." + (f" {remedy}" if remedy else ""))
+    return value
+
+
+def color_bar(ax: "Axes", image: object, label: str) -> None:
+    """Draw the colour bar of an image to the right of its axes, as high as these whatever the layout."""
+    ax.figure.colorbar(image, cax=ax.inset_axes((1.03, 0.0, 0.05, 1.0)), label=label)
+
+
+def open_frame(ax: "Axes") -> None:
+    """Leave out the lines above and to the right, which mean nothing in a diagram of curves."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def time_unit(longest: float, unit: str) -> tuple[float, str]:
+    """Return the factor and the unit in which times up to `longest` ps are read easily; frames stay frames.
+
+    Examples
+    --------
+    >>> time_unit(5e4, "ps"), time_unit(50, "ps"), time_unit(5e4, "frames")
+    ((0.001, 'ns'), (1.0, 'ps'), (1.0, 'frames'))
+    """
+    if unit != "ps" or not np.isfinite(longest) or longest < 1e3:
+        return 1.0, unit
+    return (1e-3, "ns") if longest < 1e6 else (1e-6, "µs")
+
+
+def percent(share: float) -> str:
+    """Write a share for people: ``12 %``, ``0.3 %``, ``< 0.1 %``.
+
+    Examples
+    --------
+    >>> percent(0.1234), percent(0.0031), percent(0.00001), percent(0.0)
+    ('12 %', '0.3 %', '< 0.1 %', '0 %')
+    """
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    return f"{100 * share:.1f} %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
+
+
+def push_apart(places: np.ndarray, least: float) -> np.ndarray:
+    """Move places (K, 2) that are nearer to each other than `least` until none is.
+
+    Examples
+    --------
+    >>> push_apart(np.array([[0.5, 0.5], [0.5, 0.5], [0.1, 0.2]]), 0.06).round(2)
+    array([[0.47, 0.5 ],
+           [0.53, 0.5 ],
+           [0.1 , 0.2 ]])
+    """
+    places = places.copy()
+    for _ in range(100):
+        still = True
+        for j in range(1, len(places)):
+            for i in range(j):
+                apart = places[j] - places[i]
+                distance = np.linalg.norm(apart)
+                if distance < 0.999 * least:
+                    direction = apart / distance if distance > 1e-9 else np.array([1.0, 0.0])
+                    push = (least - distance) / 2 * direction
+                    places[i] -= push
+                    places[j] += push
+                    still = False
+        if still:
+            break
+    return places

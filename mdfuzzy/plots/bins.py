@@ -1,0 +1,171 @@
+"""A grid over two coordinates, and what the frames in each of its bins have in common."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import check_finite, check_int, check_real, read_only
+
+#: A bin whose smoothed count is less than this is empty: a lone frame still shows as one bin.
+_EMPTY = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Frames in a grid of bins. The first index of every grid is that of the first coordinate.
+
+    Attributes
+    ----------
+    edges : tuple of (b + 1,) float64 arrays
+        Edges of the bins along each coordinate.
+    index : (n,) int32
+        The bin of every frame, counted along the second coordinate first.
+    counts : (b, b) int64
+        The number of frames in each bin.
+    periodic : tuple of 2 bool
+        Along which coordinates the last bin is a neighbour of the first.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> bins = mf.plots.bin_points(np.random.default_rng(0).uniform(size=(1000, 2)), number=4)
+    >>> bins.counts.shape, int(bins.counts.sum())
+    ((4, 4), 1000)
+    """
+
+    edges: tuple[np.ndarray, np.ndarray]
+    index: np.ndarray
+    counts: np.ndarray
+    periodic: tuple[bool, bool]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "edges", tuple(read_only(edges) for edges in self.edges))
+        for name in ("index", "counts"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    @property
+    def centers(self) -> tuple[np.ndarray, np.ndarray]:
+        """The middle of each bin along each coordinate."""
+        return tuple((edges[1:] + edges[:-1]) / 2 for edges in self.edges)
+
+    @property
+    def extent(self) -> tuple[float, float, float, float]:
+        """Left, right, bottom and top of the grid, as `Axes.imshow` takes them."""
+        return tuple(float(edges[at]) for edges in self.edges for at in (0, -1))
+
+    def mean(self, values: npt.ArrayLike) -> np.ndarray:
+        """Return the mean of `values`, one number or row per frame, in each bin; NaN where it is empty."""
+        values = self._check_values(values)
+        columns = values.reshape(len(self), -1)
+        sums = [np.bincount(self.index, column, minlength=self.counts.size) for column in columns.T]
+        with np.errstate(invalid="ignore"):
+            means = np.stack(sums, axis=-1) / self.counts.reshape(-1, 1)
+        return means.reshape(*self.counts.shape, *values.shape[1:])
+
+    def most_common(self, labels: npt.ArrayLike) -> np.ndarray:
+        """Return the label (0 or more) that most frames of each bin have; -1 where none has any.
+
+        Frames with a negative label among `labels` do not count; of equally common ones the smallest wins.
+        """
+        labels = self._check_values(labels)
+        most, common = np.zeros(self.counts.size, np.int64), np.full(self.counts.size, -1, np.int32)
+        for label in np.unique(labels[labels >= 0]):
+            number = np.bincount(self.index[labels == label], minlength=self.counts.size)
+            common[number > most] = label
+            np.maximum(most, number, out=most)
+        return common.reshape(self.counts.shape)
+
+    def smooth_counts(self, width: float = 1.0) -> np.ndarray:
+        """Return the counts blurred by a Gaussian of `width` bins, which wraps round periodic coordinates."""
+        from scipy.ndimage import gaussian_filter
+
+        width = check_real("width", width, at_least=0)
+        modes = ["wrap" if periodic else "constant" for periodic in self.periodic]
+        return gaussian_filter(self.counts.astype(np.float64), width, mode=modes)
+
+    def free_energy(self, width: float = 1.0) -> np.ndarray:
+        """Return minus the logarithm of the smoothed counts (`width` in bins), in kT above the lowest bin.
+
+        NaN where no frame is near. It is the free energy of the molecule if the frames sample its
+        equilibrium.
+        """
+        counts = self.smooth_counts(width)
+        return -np.log(np.where(counts < _EMPTY, np.nan, counts) / counts.max())
+
+    def _check_values(self, values: npt.ArrayLike) -> np.ndarray:
+        values = np.asarray(values)
+        if values.ndim == 0 or len(values) != len(self):
+            raise ValueError(
+                f"`values` must have one entry or row per frame, {len(self)}; got shape {values.shape}."
+            )
+        return values
+
+
+def suggest_bins(n: int) -> int:
+    """Return how many bins each coordinate of n points gets: more for more points, 24 to 180.
+
+    Examples
+    --------
+    >>> [suggest_bins(n) for n in (100, 1_000, 30_000, 1_400_000)]
+    [24, 34, 79, 180]
+    """
+    return int(np.clip(round(6 * n**0.25), 24, 180))
+
+
+def bin_points(
+    points: npt.ArrayLike,
+    *,
+    number: int | None = None,
+    periods: tuple[float | None, float | None] = (None, None),
+) -> Bins:
+    """Count points in a grid of bins.
+
+    Parameters
+    ----------
+    points : (n, 2) array
+        Two coordinates of each.
+    number : int, optional
+        Bins along each coordinate; by default 24 to 180, more for more points.
+    periods : tuple of 2 (float or None)
+        The period of each coordinate. The grid of a periodic coordinate reaches from minus half
+        the period to half of it, that of another from the smallest value to the largest.
+
+    Returns
+    -------
+    Bins
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> bins = mf.plots.bin_points([[-179.0, 0.0], [181.0, 0.0]], number=4, periods=(360.0, 360.0))
+    >>> bins.counts
+    array([[0, 0, 2, 0],
+           [0, 0, 0, 0],
+           [0, 0, 0, 0],
+           [0, 0, 0, 0]])
+    """
+    points = np.asarray(points, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != 2 or len(points) == 0:
+        raise ValueError(f"`points` must have shape (n, 2), n at least 1; got {points.shape}.")
+    check_finite("points", points)
+    number = suggest_bins(len(points)) if number is None else check_int("number", number, 2, 2000)
+    edges, places = [], []
+    for values, period in zip(points.T, periods, strict=True):
+        low, high = (-period / 2, period / 2) if period else _limits(values)
+        place = np.floor((values - low) * (number / (high - low))).astype(np.int64)
+        places.append(place % number if period else np.clip(place, 0, number - 1))
+        edges.append(np.linspace(low, high, number + 1))
+    index = (places[0] * number + places[1]).astype(np.int32)
+    counts = np.bincount(index, minlength=number * number).reshape(number, number)
+    return Bins(tuple(edges), index, counts, tuple(period is not None for period in periods))
+
+
+def _limits(values: np.ndarray) -> tuple[float, float]:
+    """Return the smallest and the largest value, with a margin; of equal ones a range around them."""
+    low, high = float(values.min()), float(values.max())
+    margin = 0.03 * (high - low) or 0.5 * max(abs(low), 1e-3)
+    return low - margin, high + margin

@@ -1,0 +1,195 @@
+"""Whole figures: data, states and transitions side by side; and every picture of a clustering as a file."""
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mdfuzzy._check import check_choice, check_int
+from mdfuzzy.clustering import Clustering
+from mdfuzzy.frames import Frames
+from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales, transition_counts
+from mdfuzzy.plots._axes import DPI, check_type, new_figure
+from mdfuzzy.plots.betas import beta_scan
+from mdfuzzy.plots.forecasts import reliability
+from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
+from mdfuzzy.plots.networks import state_network
+from mdfuzzy.plots.peaks import persistence_diagram, prominences
+from mdfuzzy.plots.planes import draw
+from mdfuzzy.plots.projections import Projection, project, torsions
+from mdfuzzy.plots.timelines import membership_timeline
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Timelines that are written, at most.
+_TIMELINES = 4
+
+
+def overview(
+    result: Clustering, *, residue: int | str | None = None, projection: Projection | None = None
+) -> "Figure":
+    """Draw data, states and transitions side by side, as in the paper.
+
+    Over phi and psi if the molecule has one pair of them, or if a residue is given; otherwise over the first
+    two principal components of the superposed frames, or the first two features.
+
+    Parameters
+    ----------
+    result : Clustering
+        Of frames or features.
+    residue : int or str, optional
+        The residue whose torsions to use, by its place among ``frames.residues`` or its name.
+    projection : Projection, optional
+        Any other two coordinates of the frames.
+
+    Returns
+    -------
+    Figure
+        Which pyplot does not know; ``figure.savefig("overview.png")`` writes it.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6])
+    >>> [ax.get_title() for ax in mf.plots.overview(result).axes]
+    ['frames', 'states', 'transitions']
+    """
+    projection = _projection(result, residue) if projection is None else projection
+    figure = new_figure(11.4, 3.1)
+    grid = projection.bin()
+    titles = {"density": "frames", "states": "states", "second": "transitions"}
+    for ax, (kind, title) in zip(figure.subplots(1, 3), titles.items(), strict=True):
+        draw(projection, result, kind=kind, bins=grid, ax=ax)
+        ax.set_title(title)
+    return figure
+
+
+def write_plots(
+    folder: str | os.PathLike,
+    result: Clustering,
+    *,
+    residue: int | str | None = None,
+    timescales: ImpliedTimescales | None = None,
+    test: ChapmanKolmogorov | None = None,
+    calibration: Calibration | None = None,
+    kinds: Sequence[str] = (),
+    dpi: int = DPI,
+) -> list[Path]:
+    """Write every picture of a clustering, or some of them, as PNG files.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it is not there. Pictures of the same names are replaced, those of states and trajectories
+        that there are no longer removed, and other files left alone.
+    result : Clustering
+        Of frames or features.
+    residue : int or str, optional
+        The residue whose torsions to use, as for `overview`.
+    timescales, test, calibration : ImpliedTimescales, ChapmanKolmogorov, Calibration, optional
+        Results of `kinetics`, to be drawn too.
+    kinds : sequence of str
+        The names of those to draw, as in the list below; ``"state"`` and ``"timeline"`` without a number
+        stand for all of them. By default everything.
+    dpi : int
+        Dots per inch.
+
+    Returns
+    -------
+    list of Path
+        The files: ``overview``, ``density``, ``free-energy``, ``states``, ``transitions``, a ``state-N`` of
+        each state, ``persistence``, ``prominences``, and what there is of ``beta``, ``network``,
+        ``timeline-N`` (of the first four trajectories), ``timescales``, ``chapman-kolmogorov`` and
+        ``reliability``.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in mf.plots.write_plots(folder, result)][:3]
+    ['overview.png', 'density.png', 'free-energy.png']
+    """
+    dpi = check_int("dpi", dpi, 20, 2000)
+    pictures = _pictures(result, _projection(result, residue))
+    if timescales is not None:
+        pictures["timescales"] = lambda: implied_timescales(timescales).figure
+    if test is not None:
+        pictures["chapman-kolmogorov"] = lambda: chapman_kolmogorov(test)[0, 0].figure
+    if calibration is not None:
+        pictures["reliability"] = lambda: reliability(calibration).figure
+    groups = {name: name.rstrip("0123456789").rstrip("-") for name in pictures}
+    for kind in kinds:
+        check_choice("kinds", kind, list(dict.fromkeys([*groups.values(), *pictures])))
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob("*-*.png"):  # of states and trajectories that there are no longer
+        if re.fullmatch(r"(state|timeline)-\d+", path.stem) and path.stem not in pictures:
+            path.unlink()
+    return [
+        _write(folder / f"{name}.png", draw_it(), dpi)
+        for name, draw_it in pictures.items()
+        if not kinds or {name, groups[name]} & {*kinds}
+    ]
+
+
+def _pictures(result: Clustering, projection: Projection) -> dict[str, Callable[[], "Figure"]]:
+    """Return what draws each picture of a clustering, by name."""
+    grid = projection.bin()
+    pictures = {"overview": lambda: overview(result, projection=projection)}
+    maps = {"density": "density", "free-energy": "free_energy", "states": "states", "transitions": "second"}
+    for name, kind in maps.items():
+        pictures[name] = lambda kind=kind: draw(projection, result, kind=kind, bins=grid).figure
+    for state in range(result.n_states):
+        what = {"kind": "membership", "state": state, "bins": grid}
+        pictures[f"state-{state}"] = lambda what=what: draw(projection, result, **what).figure
+    pictures["persistence"] = lambda: persistence_diagram(result).figure
+    pictures["prominences"] = lambda: prominences(result).figure
+    if result.beta_scan is not None:
+        pictures["beta"] = lambda: beta_scan(result).figure
+    if result.interfaces is not None:
+        counts = transition_counts(result.data, result.cores)
+        pictures["network"] = lambda: (
+            state_network(result.interfaces, result.memberships, counts=counts).figure
+        )
+    for number in range(min(result.data.n_trajectories, _TIMELINES)):
+        pictures[f"timeline-{number}"] = lambda number=number: (
+            membership_timeline(result.data, result.memberships, trajectory=number).figure
+        )
+    return pictures
+
+
+def _write(path: Path, figure: "Figure", dpi: int) -> Path:
+    """Write a picture under another name first, so that a file of its name is always whole."""
+    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        figure.savefig(unfinished, format="png", dpi=dpi)
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return path
+
+
+def _projection(result: Clustering, residue: int | str | None) -> Projection:
+    """Choose two coordinates: the only torsions, those of a residue, principal components, or features."""
+    check_type("result", result, Clustering)
+    if result.data is None:
+        raise ValueError(
+            "`result` must be of frames or features; got one that began with neighbours and has no "
+            "coordinates. Give a `projection` to `overview`."
+        )
+    if residue is not None:
+        return torsions(result.data, residue)
+    if isinstance(result.data, Frames):
+        return torsions(result.data) if len(result.data.residues) == 1 else project(result.data)
+    if result.data.values.shape[1] == 1:  # over the density, for want of a second feature
+        values = np.column_stack([result.data.values, result.log_density])
+        periods = (result.data.period if len(result.data.periodic) else None, None)
+        return Projection(values, ("feature 0", "log density"), periods)
+    return project(result.data)

@@ -1,0 +1,77 @@
+"""Whether memberships mean what they say: what they foretell, and what came true."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mdfuzzy._check import check_choice
+from mdfuzzy.kinetics import Calibration, Reliability
+from mdfuzzy.plots._axes import axes_of, check_type, open_frame
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_COLOR = "#0072b2"
+
+
+def reliability(
+    calibration: Calibration | Reliability, *, forecast: str | None = None, ax: "Axes | None" = None
+) -> "Axes":
+    """Draw how often what was foretold with a probability came true.
+
+    Parameters
+    ----------
+    calibration : Calibration or Reliability
+        From `kinetics.calibration`, or one of its diagrams.
+    forecast : str, optional
+        Which of the forecasts of a `Calibration`, by its name there; the memberships by default.
+    ax : Axes, optional
+        Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> diagram = mf.kinetics.reliability([[0.75, 0.25]] * 4, [0, 0, 0, 1], [0, 1, 2, 3], n_bins=2)
+    >>> mf.plots.reliability(diagram).get_xlabel()
+    'predicted probability of the next core'
+    """
+    check_type("calibration", calibration, Calibration, Reliability)
+    diagram, name = calibration, "what came true"
+    if isinstance(calibration, Calibration):
+        if forecast is None:
+            forecast = next(name for name in calibration.names if name.startswith("memberships"))
+        row = calibration.names.index(check_choice("forecast", forecast, calibration.names))
+        diagram, name = calibration.diagrams[row], f"{forecast}: skill {calibration.skills[row]:.2f}"
+    elif forecast is not None:
+        raise ValueError(f"`forecast` must be None for a single diagram; got {forecast!r}.")
+    ax = axes_of(ax, width=4.4, height=4.4)
+    known = np.isfinite(diagram.predicted)
+    x, y = diagram.predicted[known], diagram.observed[known]
+    errors = np.maximum([y - diagram.lower[known], diagram.upper[known] - y], 0.0)
+    ax.plot([0, 1], [0, 1], color="0.5", linewidth=0.9, zorder=1, label="calibrated")
+    ax.errorbar(
+        x,
+        y,
+        errors,
+        fmt="o-",
+        color=_COLOR,
+        markersize=5,
+        linewidth=1.3,
+        capsize=2.5,
+        label=name,
+        clip_on=False,
+    )
+    ax.set(
+        xlim=(0.0, 1.0),
+        ylim=(0.0, 1.0),
+        aspect="equal",
+        xlabel="predicted probability of the next core",
+        ylabel="share that reached it",
+    )
+    ax.legend(loc="upper left", frameon=False, fontsize=9)
+    open_frame(ax)
+    return ax

@@ -1,0 +1,262 @@
+"""The states as a network: how large they are, which touch, and how often trajectories went between."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy.interfaces import Interfaces
+from mdfuzzy.memberships import Memberships
+from mdfuzzy.plots._axes import axes_of, check_type, percent, push_apart
+from mdfuzzy.plots.colors import state_colors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: How links are drawn, and what that means.
+_STYLES = {
+    "crossed": {"color": "0.62", "linewidth": 5.0, "linestyle": "-"},
+    "never": {"color": "0.62", "linewidth": 2.0, "linestyle": (0, (3, 2))},
+    "passed": {"color": "0.4", "linewidth": 1.0, "linestyle": ":"},
+}
+_NAMES = {
+    "crossed": "interface, with the number of passages",
+    "never": "interface that no trajectory crossed",
+    "passed": "passages without an interface",
+}
+#: The least distance of two states, in units of the mean length of a link.
+_CLOSEST = 0.75
+#: Radius of the largest state, and the least of any; the two nearest states are 1 apart.
+_LARGEST, _SMALLEST = 0.36, 0.13
+
+
+def state_network(
+    interfaces: Interfaces,
+    populations: npt.ArrayLike | Memberships,
+    *,
+    counts: npt.ArrayLike | None = None,
+    positions: npt.ArrayLike | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw the states as circles and their interfaces as lines between them.
+
+    The area of a circle is in proportion to the population of the state (small ones are drawn larger), the
+    width of a line with the logarithm of the number of transition frames, and the number on a line says how
+    often the trajectories really went from one core to the other. A thin dotted line joins states between
+    which trajectories went but left too few frames for an interface; a dashed one is an interface that none
+    crossed.
+
+    Parameters
+    ----------
+    interfaces : Interfaces
+        Which states touch, from `find_interfaces`.
+    populations : (K,) array or Memberships
+        The share of all frames in each state; of memberships, their means.
+    counts : (K, K) array of int, optional
+        Passages from core to core, `kinetics.transition_counts`, to also draw those without an interface.
+    positions : (K, 2) array, optional
+        Where to put the states; by default so that those that touch are near each other.
+    ax : Axes, optional
+        Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> interfaces = mf.Interfaces(
+    ...     pairs=[[0, 1], [1, 2]], sizes=[50, 10], populations=[0.05, 0.01], balance=[0.7, 0.6],
+    ...     transitions=[12, 0], frames=(np.arange(50), np.arange(10)), threshold=0.5,
+    ... )
+    >>> ax = mf.plots.state_network(interfaces, [0.6, 0.3, 0.1])
+    >>> [text.get_text() for text in ax.texts][-1]
+    '2'
+    """
+    check_type("interfaces", interfaces, Interfaces, remedy="`find_interfaces` makes them.")
+    shares = populations.values.mean(axis=0) if isinstance(populations, Memberships) else populations
+    shares = np.asarray(shares, dtype=np.float64)
+    n_states = _check_shares(shares, interfaces)
+    links = list_links(interfaces, counts, n_states)
+    pairs = np.array([link.pair for link in links], dtype=np.int64).reshape(-1, 2)
+    places = layout_states(n_states, pairs) if positions is None else _check_positions(positions, n_states)
+    radii = np.maximum(_LARGEST * np.sqrt(shares / max(shares.max(), 1e-9)), _SMALLEST)
+    reach = radii.max() + 0.3
+    (left, bottom), (right, top) = places.min(axis=0) - reach, places.max(axis=0) + reach
+    width = 5.6 * float(np.clip(np.sqrt(n_states / 6), 1.0, 2.5))  # more states need more paper
+    ax = axes_of(
+        ax, width=width, height=width * float(np.clip((top - bottom) / (right - left), 0.35, 1)) + 0.5
+    )
+    _draw_links(ax, links, places)
+    _draw_states(ax, places, radii, shares, pairs)
+    ax.set(aspect="equal", xlim=(left, right), ylim=(bottom, top))
+    ax.set_axis_off()
+    return ax
+
+
+@dataclass(frozen=True)
+class Link:
+    """Two states, the number of frames between them, and how often trajectories went across."""
+
+    pair: tuple[int, int]
+    size: int
+    transitions: int
+
+
+def list_links(interfaces: Interfaces, counts: npt.ArrayLike | None, n_states: int) -> list[Link]:
+    """List the interfaces, and then the pairs that have none but were passed between, if they are counted."""
+    links = [
+        Link((int(a), int(b)), int(size), int(times))
+        for (a, b), size, times in zip(
+            interfaces.pairs, interfaces.sizes, interfaces.transitions, strict=True
+        )
+    ]
+    if counts is not None:
+        counts = np.asarray(counts)
+        if counts.shape != (n_states, n_states):
+            raise ValueError(
+                f"`counts` must have shape ({n_states}, {n_states}), one row and column per state; got "
+                f"{counts.shape}."
+            )
+        both = np.triu(counts + counts.T, 1)
+        touching = {link.pair for link in links}
+        for a, b in np.argwhere(both > 0).tolist():
+            if (a, b) not in touching:
+                links.append(Link((a, b), 0, int(both[a, b])))
+    return links
+
+
+def _check_shares(shares: np.ndarray, interfaces: Interfaces) -> int:
+    """Return the number of states, or raise if the shares are not theirs."""
+    least = int(interfaces.pairs.max(initial=-1)) + 1
+    if shares.ndim != 1 or len(shares) < max(least, 1):
+        raise ValueError(
+            f"`populations` must have one share per state, at least {max(least, 1)}; got shape "
+            f"{shares.shape}."
+        )
+    if not (np.all(shares >= 0) and shares.sum() <= 1 + 1e-6):
+        raise ValueError(
+            f"`populations` must be shares of all frames, not negative, with a sum of at most 1; got "
+            f"{shares.tolist()}. Divide counts by the number of frames."
+        )
+    return len(shares)
+
+
+def _check_positions(positions: npt.ArrayLike, n_states: int) -> np.ndarray:
+    places = np.asarray(positions, dtype=np.float64)
+    if places.shape != (n_states, 2) or not np.isfinite(places).all():
+        raise ValueError(f"`positions` must be {n_states} finite points, one per state; got {positions!r}.")
+    return _spread(places)
+
+
+def layout_states(n_states: int, pairs: np.ndarray) -> np.ndarray:
+    """Put the states so that distances on paper follow the number of links between them.
+
+    The squared relative errors of all distances are made small, from states on a circle (Kamada and Kawai).
+    """
+    from scipy.optimize import minimize
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import shortest_path
+
+    angles = 2 * np.pi * np.arange(n_states) / n_states
+    circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    if n_states < 3:
+        return _spread(circle[:, [0, 1]])
+    graph = csr_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n_states, n_states))
+    steps = shortest_path(graph, directed=False, unweighted=True)
+    apart = np.isinf(steps)
+    steps[apart] = steps[~apart].max() + 1
+    i, j = np.triu_indices(n_states, 1)
+
+    def stress(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        places = flat.reshape(-1, 2)
+        difference = places[i] - places[j]
+        length = np.maximum(np.linalg.norm(difference, axis=1), 1e-9)
+        error = length / steps[i, j] - 1
+        slope = (2 * error / (steps[i, j] * length))[:, None] * difference
+        gradient = np.zeros_like(places)
+        np.add.at(gradient, i, slope)
+        np.add.at(gradient, j, -slope)
+        return float(np.sum(error**2)), gradient.ravel()
+
+    places = minimize(stress, steps.max() / 2 * circle.ravel(), jac=True, method="L-BFGS-B").x.reshape(-1, 2)
+    places -= places.mean(axis=0)
+    _, _, axes = np.linalg.svd(places, full_matrices=False)
+    axes *= np.sign(axes[np.arange(2), np.abs(axes).argmax(axis=1)])[:, None]
+    places = places @ axes.T  # the longer side of the network lies flat
+    links = np.linalg.norm(places[pairs[:, 0]] - places[pairs[:, 1]], axis=1)
+    return _spread(push_apart(places, _CLOSEST * (links.mean() if len(links) else 1.0)))
+
+
+def _spread(places: np.ndarray) -> np.ndarray:
+    """Scale places so that the two nearest are 1 apart: circles do not overlap."""
+    if len(places) < 2:
+        return places - places.mean(axis=0)
+    i, j = np.triu_indices(len(places), 1)
+    nearest = np.linalg.norm(places[i] - places[j], axis=1).min()
+    if nearest == 0:
+        raise ValueError("`positions` must be different for every state; got two that are the same.")
+    return places / nearest
+
+
+def _draw_links(ax: "Axes", links: list["Link"], places: np.ndarray) -> None:
+    from matplotlib.lines import Line2D
+
+    most = max((link.size for link in links), default=0)
+    seen = {}
+    for link in links:
+        kind = "passed" if not link.size else "crossed" if link.transitions else "never"
+        style = dict(_STYLES[kind])
+        if kind == "crossed":
+            style["linewidth"] *= (0.2 + 0.8 * np.log1p(link.size) / np.log1p(most)) * 1.4
+        ends = places[list(link.pair)]
+        ax.plot(*ends.T, zorder=1, **style)
+        ax.text(
+            *ends.mean(axis=0), f"{link.transitions:,}", ha="center", va="center", fontsize=8.5, zorder=2,
+            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
+        )  # fmt: skip
+        seen[kind] = Line2D([], [], label=_NAMES[kind], **_STYLES[kind])
+    handles = [seen[kind] for kind in _STYLES if kind in seen]
+    if handles:
+        ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), frameon=False, fontsize=8.5)
+
+
+def _draw_states(
+    ax: "Axes", places: np.ndarray, radii: np.ndarray, shares: np.ndarray, pairs: np.ndarray
+) -> None:
+    from matplotlib.colors import to_rgb
+    from matplotlib.patches import Circle
+
+    for state, (place, radius, share, color) in enumerate(
+        zip(places, radii, shares, state_colors(len(shares)), strict=True)
+    ):
+        ax.add_patch(Circle(place, radius, facecolor=color, edgecolor="black", linewidth=0.8, zorder=3))
+        dark = np.dot(to_rgb(color), (0.299, 0.587, 0.114)) < 0.55
+        x, y = _free_side(state, places, pairs)
+        ax.annotate(
+            percent(share), place + radius * np.array([x, y]), (4 * x, 4 * y), textcoords="offset points",
+            ha=_aligned(x, "right", "center", "left"), va=_aligned(y, "top", "center", "bottom"),
+            fontsize=8.5, zorder=4,
+        )  # fmt: skip
+        ax.text(
+            *place, str(state), color="white" if dark else "black", ha="center", va="center",
+            fontweight="bold", zorder=4,
+        )  # fmt: skip
+
+
+def _free_side(state: int, places: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Return the direction in which the widest gap between the lines of a state lies: room for a text."""
+    others = pairs[(pairs == state).any(axis=1)].sum(axis=1) - state
+    if len(others) == 0:
+        return np.array([0.0, -1.0])
+    lines = places[others] - places[state]
+    angles = np.sort(np.arctan2(lines[:, 1], lines[:, 0]))
+    gaps = np.diff(np.append(angles, angles[0] + 2 * np.pi))
+    middle = angles[gaps.argmax()] + gaps.max() / 2
+    return np.array([np.cos(middle), np.sin(middle)])
+
+
+def _aligned(direction: float, back: str, middle: str, ahead: str) -> str:
+    return middle if abs(direction) < 0.4 else ahead if direction > 0 else back

@@ -1,0 +1,196 @@
+"""The peaks of the density: when they are born and die, and how far they stand out."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mdfuzzy._check import check_int, check_real
+from mdfuzzy.clustering import Clustering
+from mdfuzzy.persistence import Persistence
+from mdfuzzy.plots._axes import axes_of, check_type, open_frame
+from mdfuzzy.plots.colors import state_colors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NOISE = {"marker": "o", "color": "0.55", "linewidths": 0, "zorder": 2, "rasterized": True}
+_STATE = {"marker": "o", "s": 70, "edgecolors": "black", "linewidths": 0.7, "zorder": 3}
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Peaks, the smallest prominence of a state, and which peaks are the states 0, 1, ..."""
+
+    peaks: Persistence
+    prominence: float
+    states: np.ndarray
+
+
+def persistence_diagram(
+    peaks: Persistence | Clustering, *, prominence: float | None = None, ax: "Axes | None" = None
+) -> "Axes":
+    """Draw every peak by the log density where it is born and where it dies.
+
+    States lie far below the diagonal, noise near it, in the grey band. A peak that never dies lies at the
+    bottom.
+
+    Parameters
+    ----------
+    peaks : Persistence or Clustering
+        The peaks; a `Clustering` brings the threshold and the states with them.
+    prominence : float, optional
+        The smallest prominence of a state; by default that which was used, or
+        ``peaks.prominence_gap().threshold``.
+    ax : Axes, optional
+        Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 5 * np.repeat([0, 1, 2], 300)[:, None]
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
+    >>> peaks = mf.compute_persistence(neighbors.graph(), mf.dtm_log_density(neighbors))
+    >>> mf.plots.persistence_diagram(peaks).get_xlabel()
+    'birth: log density of the peak'
+    """
+    choice = _choose(peaks, prominence)
+    ax = axes_of(ax, width=4.6, height=4.4)
+    births, deaths = choice.peaks.births, choice.peaks.deaths
+    known = np.isfinite(deaths)
+    high = births.max()
+    low = min(births.min(), deaths[known].min(initial=np.inf))
+    span = max(high - low, choice.prominence, 1e-9)
+    bottom, left, right = low - 0.16 * span, low - 0.05 * span, high + 0.08 * span
+    line = np.array([left - span, right + span])
+    ax.fill_between(line, line - choice.prominence, line, color="0.9", linewidth=0, zorder=0)
+    ax.plot(line, line, color="0.4", linewidth=0.9, zorder=1)
+    ax.plot(line, line - choice.prominence, color="black", linewidth=0.9, linestyle="--", zorder=1)
+    ax.axhline(bottom, color="0.7", linewidth=0.8, zorder=0)
+    heights = np.where(known, deaths, bottom)
+    noise = np.setdiff1d(np.arange(len(births)), choice.states)
+    ax.scatter(births[noise], heights[noise], s=9, label=_counted(len(noise), "peak of noise"), **_NOISE)
+    for number, (peak, color) in enumerate(zip(choice.states, state_colors(len(choice.states)), strict=True)):
+        ax.scatter(births[peak], heights[peak], color=color, clip_on=False, **_STATE)
+        ax.annotate(
+            str(number), (births[peak], heights[peak]), (7, 5), textcoords="offset points", fontweight="bold"
+        )
+    ax.plot([], [], color="black", linestyle="--", linewidth=0.9, label=_threshold(choice))
+    ax.set(
+        xlabel="birth: log density of the peak",
+        ylabel="death: log density of the saddle",
+        xlim=(left, right),
+        ylim=(bottom - 0.05 * span, right),
+    )
+    ax.annotate(
+        "never dies", (0.3, bottom), (0, 3), xycoords=("axes fraction", "data"), textcoords="offset points",
+        color="0.35", fontsize=8,
+    )  # fmt: skip
+    ax.legend(loc="upper left", frameon=False, fontsize=9)
+    open_frame(ax)
+    return ax
+
+
+def prominences(
+    peaks: Persistence | Clustering,
+    *,
+    prominence: float | None = None,
+    shown: int | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw the prominences of the peaks from large to small, with the threshold between states and noise.
+
+    Parameters
+    ----------
+    peaks : Persistence or Clustering
+        The peaks; a `Clustering` brings the threshold and the states with them.
+    prominence : float, optional
+        The smallest prominence of a state; by default that which was used, or
+        ``peaks.prominence_gap().threshold``.
+    shown : int, optional
+        How many peaks to show; by default 40, or four times the number of states if that is more.
+    ax : Axes, optional
+        Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 5 * np.repeat([0, 1, 2], 300)[:, None]
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
+    >>> peaks = mf.compute_persistence(neighbors.graph(), mf.dtm_log_density(neighbors))
+    >>> mf.plots.prominences(peaks, prominence=1.0).get_yscale()
+    'log'
+    """
+    choice = _choose(peaks, prominence)
+    n_states = len(choice.states)
+    shown = max(40, 4 * n_states) if shown is None else check_int("shown", shown, 1)
+    ax = axes_of(ax, width=5.6, height=3.8)
+    heights = choice.peaks.prominences
+    order = np.argsort(-heights, kind="stable")[:shown]
+    finite = heights[np.isfinite(heights) & (heights > 0)]
+    # Peaks that never die reach beyond every scale: they end at a line of their own.
+    top = 3 * max(finite.max(initial=choice.prominence), choice.prominence)
+    # The smallest of noise say nothing and would stretch the scale.
+    low = max(0.6 * min(heights[order].min(), choice.prominence), 0.02 * choice.prominence)
+    numbers = {int(peak): number for number, peak in enumerate(choice.states)}
+    colors = state_colors(n_states)
+    for place, peak in enumerate(order, start=1):
+        height = min(heights[peak], top)
+        number = numbers.get(int(peak))
+        color = "0.6" if number is None else colors[number]
+        ax.vlines(place, low, height, color=color, linewidth=1.2, zorder=1)
+        if number is not None:
+            ax.scatter(place, height, color=color, clip_on=False, **_STATE)
+            ax.annotate(str(number), (place, height), (6, 4), textcoords="offset points", fontweight="bold")
+        else:
+            ax.scatter(place, height, s=14, **_NOISE)
+    ax.axhline(choice.prominence, color="black", linestyle="--", linewidth=0.9, label=_threshold(choice))
+    if np.isinf(heights).any():
+        ax.axhline(top, color="0.7", linewidth=0.8, zorder=0)
+        ax.annotate(
+            "never dies", (1, top), (-2, 4), xycoords=("axes fraction", "data"), textcoords="offset points",
+            ha="right", color="0.35", fontsize=8,
+        )  # fmt: skip
+    hidden = len(heights) - len(order)
+    ax.set(
+        xlabel="peaks, the most prominent first" + (f" ({hidden:,} more not shown)" if hidden else ""),
+        ylabel="prominence (log density)",
+        yscale="log",
+        xlim=(0, len(order) + 1),
+        ylim=(low, 1.5 * top),
+    )
+    ax.legend(loc="upper right", bbox_to_anchor=(1.0, 0.9), frameon=False, fontsize=9)
+    open_frame(ax)
+    return ax
+
+
+def _choose(peaks: Persistence | Clustering, prominence: float | None) -> _Choice:
+    """Find the threshold and the states: those of a clustering, unless another threshold is asked for."""
+    check_type("peaks", peaks, Persistence, Clustering)
+    found = peaks.peaks if isinstance(peaks, Clustering) else peaks
+    if isinstance(peaks, Clustering) and prominence is None:
+        number = {int(point): at for at, point in enumerate(found.peaks)}
+        states = np.array([number[int(point)] for point in peaks.cores.peaks], dtype=np.int64)
+        return _Choice(found, peaks.prominence, states)
+    if prominence is None:
+        prominence = found.prominence_gap().threshold
+    prominence = check_real("prominence", prominence, above=0)
+    return _Choice(found, prominence, found.states(prominence))
+
+
+def _threshold(choice: _Choice) -> str:
+    return f"threshold {choice.prominence:.2g}: {_counted(len(choice.states), 'state')}"
+
+
+def _counted(number: int, noun: str) -> str:
+    """Write a number of things: ``1 state``, ``5 states``, ``1,204 peaks of noise``."""
+    first, *rest = noun.split(" ")
+    return " ".join([f"{number:,}", first + "s" * (number != 1), *rest])

@@ -1,0 +1,337 @@
+"""States and transitions on two coordinates: the Ramachandran plot, and the same for any other two."""
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import check_choice, check_int
+from mdfuzzy.clustering import Clustering
+from mdfuzzy.cores import Cores
+from mdfuzzy.features import Features
+from mdfuzzy.frames import Frames
+from mdfuzzy.memberships import Memberships
+from mdfuzzy.plots._axes import axes_of, color_bar, percent, push_apart
+from mdfuzzy.plots.bins import Bins
+from mdfuzzy.plots.colors import (
+    DENSITY_MAP,
+    ENERGY_MAP,
+    MEMBERSHIP_MAP,
+    NO_STATE,
+    SECOND_MAP,
+    state_colors,
+)
+from mdfuzzy.plots.projections import Projection, project, torsions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: What a picture shows.
+Kind = Literal["density", "free_energy", "states", "membership", "second"]
+_KINDS = ("density", "free_energy", "states", "membership", "second")
+_NEED_MEMBERSHIPS = ("states", "membership", "second")
+_MARK = 0.065  # size of the mark of a peak, as a share of the picture
+_ROWS = 16  # of a column of the legend
+
+
+def ramachandran(
+    frames: Frames,
+    values: Memberships | Clustering | None = None,
+    *,
+    kind: Kind | None = None,
+    state: int | None = None,
+    residue: int | str = 0,
+    cores: Cores | None = None,
+    bins: int | None = None,
+    guide: bool = True,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw the frames over phi and psi of a residue: how many, how favourable, which state, or between which.
+
+    Parameters
+    ----------
+    frames : Frames
+        With torsions. For a molecule without them, see `plane`.
+    values : Memberships or Clustering, optional
+        The states of these frames.
+    kind : {"density", "free_energy", "states", "membership", "second"}, optional
+        What to show of the frames in each bin:
+
+        - `density`: their number, on a logarithmic scale;
+        - `free_energy`: minus its logarithm in kT, smoothed, with a contour line every kT;
+        - `states`: the state to which most of them belong, paler where there are few;
+        - `membership`: their mean membership of one `state`;
+        - `second`: the mean of their second-highest membership, which lights up the interfaces between
+          states: 0 inside a state, 0.5 half-way between two.
+
+        By default the states if `values` are given, otherwise the density. Bins without frames stay white.
+    state : int, optional
+        The state for ``kind="membership"``.
+    residue : int or str
+        Its place among ``frames.residues``, or its name there.
+    cores : Cores, optional
+        Whose peaks to mark with the numbers of the states; those of a `Clustering` by default.
+    bins : int, optional
+        Bins along each axis; by default 24 to 180, more for more frames.
+    guide : bool
+        Whether to draw the colour bar, or the legend of the states.
+    ax : Axes, optional
+        Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> ax = mf.plots.ramachandran(mf.datasets.alanine_dipeptide(), kind="free_energy")
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('φ (degrees)', 'ψ (degrees)')
+    >>> ax.figure.savefig("ramachandran.png")  # doctest: +SKIP
+    """
+    return draw(
+        torsions(frames, residue), values, kind=kind, state=state, cores=cores, bins=bins, guide=guide, ax=ax
+    )
+
+
+def plane(
+    data: Frames | Features | npt.ArrayLike,
+    values: Memberships | Clustering | None = None,
+    *,
+    kind: Kind | None = None,
+    state: int | None = None,
+    columns: tuple[int, int] = (0, 1),
+    labels: tuple[str, str] | None = None,
+    cores: Cores | None = None,
+    bins: int | None = None,
+    guide: bool = True,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw the same as `ramachandran` over any two features, or two principal components of frames.
+
+    Parameters
+    ----------
+    data : Frames, Features or (n, d) array
+        Frames are superposed on their mean structure, and the principal components of their coordinates
+        taken; of features the values.
+    values : Memberships or Clustering, optional
+        The states of these frames.
+    kind : {"density", "free_energy", "states", "membership", "second"}, optional
+        What to show, as for `ramachandran`.
+    state : int, optional
+        The state for ``kind="membership"``.
+    columns : (int, int)
+        Which features, or which principal components.
+    labels : (str, str), optional
+        Names of the two axes with their units.
+    cores : Cores, optional
+        Whose peaks to mark with the numbers of the states; those of a `Clustering` by default.
+    bins : int, optional
+        Bins along each axis; by default 24 to 180, more for more frames.
+    guide : bool
+        Whether to draw the colour bar, or the legend of the states.
+    ax : Axes, optional
+        Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> distances = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> ax = mf.plots.plane(distances, columns=(0, 2), labels=("N-C distance (nm)", "H-O distance (nm)"))
+    >>> ax.get_ylabel()
+    'H-O distance (nm)'
+    """
+    return draw(
+        project(data, columns=columns, labels=labels),
+        values,
+        kind=kind,
+        state=state,
+        cores=cores,
+        bins=bins,
+        guide=guide,
+        ax=ax,
+    )
+
+
+def draw(
+    projection: Projection,
+    values: Memberships | Clustering | None = None,
+    *,
+    kind: Kind | None = None,
+    state: int | None = None,
+    cores: Cores | None = None,
+    bins: int | Bins | None = None,
+    guide: bool = True,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw what `ramachandran` draws, over any `Projection`; `bins` may be its bins, already counted."""
+    default = "density" if values is None else "states"
+    kind = check_choice("kind", default if kind is None else kind, _KINDS)
+    memberships = values.memberships if isinstance(values, Clustering) else values
+    cores = values.cores if cores is None and isinstance(values, Clustering) else cores
+    _check_values(projection, memberships, kind, cores)
+    if kind == "membership":
+        last = memberships.values.shape[1] - 1
+        state = check_int("state", state, 0, last, remedy="It is the state whose membership is drawn.")
+    elif state is not None:
+        raise ValueError(f"`state` must be given with kind='membership' only; got {state!r} with {kind!r}.")
+    grid = bins if isinstance(bins, Bins) else projection.bin(bins)
+    listed = memberships.values.shape[1] if kind == "states" else 0
+    ax = axes_of(ax, width=5.2 + 1.1 * (listed // _ROWS))
+    if kind == "density":
+        _paint_density(ax, grid, guide)
+    elif kind == "free_energy":
+        _paint_energy(ax, grid, guide)
+    elif kind == "states":
+        _paint_states(ax, grid, memberships, guide)
+    elif kind == "membership":
+        label = f"membership of state {state}"
+        _paint_mean(ax, grid, memberships.values[:, state], 1.0, MEMBERSHIP_MAP, label, guide)
+    else:
+        label = "second-highest membership"
+        _paint_mean(ax, grid, second_highest(memberships.values), 0.5, SECOND_MAP, label, guide)
+    if cores is not None:
+        _mark_peaks(ax, projection.values[cores.peaks], grid)
+    _frame(ax, projection, grid)
+    return ax
+
+
+def second_highest(values: np.ndarray) -> np.ndarray:
+    """Return the second-highest of each row of memberships (n, K), (n,): 0 where there is but one state.
+
+    Examples
+    --------
+    >>> second_highest(np.array([[0.7, 0.1, 0.2], [0.4, 0.4, 0.2]]))
+    array([0.2, 0.4])
+    """
+    return np.partition(values, -2, axis=1)[:, -2] if values.shape[1] > 1 else np.zeros(len(values))
+
+
+def _check_values(
+    projection: Projection, memberships: Memberships | None, kind: str, cores: Cores | None
+) -> None:
+    if memberships is None:
+        if kind in _NEED_MEMBERSHIPS:
+            raise ValueError(
+                f"`values` must be Memberships or a Clustering for kind={kind!r}; got None. Without them "
+                "there are 'density' and 'free_energy'."
+            )
+    elif not isinstance(memberships, Memberships):
+        raise TypeError(f"`values` must be Memberships or a Clustering; got {memberships!r}.")
+    elif len(memberships) != len(projection):
+        raise ValueError(
+            f"`values` must belong to the same frames, {len(projection)}; got {len(memberships)} rows."
+        )
+    if cores is not None and not isinstance(cores, Cores):
+        raise TypeError(f"`cores` must be Cores; got {cores!r}.")
+    if cores is not None and len(cores.basins) != len(projection):
+        raise ValueError(f"`cores` must belong to the same frames, {len(projection)}; got {cores!r}.")
+
+
+def _paint_density(ax: "Axes", grid: Bins, guide: bool) -> None:
+    from matplotlib.colors import LogNorm
+
+    counts = np.where(grid.counts > 0, grid.counts, np.nan)
+    norm = LogNorm(1, max(int(grid.counts.max()), 2))
+    image = _show(ax, grid, counts, cmap=DENSITY_MAP, norm=norm)
+    if guide:
+        color_bar(ax, image, "frames per bin")
+
+
+def _paint_energy(ax: "Axes", grid: Bins, guide: bool) -> None:
+    energy = grid.free_energy()
+    top = max(1.0, np.ceil(np.nanmax(energy)))
+    image = _show(ax, grid, energy, cmap=ENERGY_MAP, vmin=0.0, vmax=top)
+    # One more bin on each side that is periodic, so that the lines reach the edge and meet across it.
+    around = [(1, 1) if periodic else (0, 0) for periodic in grid.periodic]
+    padded = np.pad(energy, around, mode="wrap")
+    x, y = (
+        np.concatenate([[2 * c[0] - c[1]], c, [2 * c[-1] - c[-2]]]) if periodic else c
+        for c, periodic in zip(grid.centers, grid.periodic, strict=True)
+    )
+    if top > 1:
+        lines = {"colors": "black", "linewidths": 0.6, "alpha": 0.7}
+        ax.contour(x, y, np.ma.masked_invalid(padded.T), levels=np.arange(1, top), **lines)
+    if guide:
+        color_bar(ax, image, "free energy (kT)")
+
+
+def _paint_states(ax: "Axes", grid: Bins, memberships: Memberships, guide: bool) -> None:
+    from matplotlib.colors import to_rgb
+    from matplotlib.patches import Patch
+
+    hard, n_states = memberships.hard, memberships.values.shape[1]
+    colors = np.array([to_rgb(color) for color in (*state_colors(n_states), NO_STATE)])
+    colored = colors[grid.most_common(hard)]  # -1 is the last, that of no state
+    strength = 0.6 + 0.4 * np.log1p(grid.counts) / np.log1p(grid.counts.max())
+    strength = np.where(grid.counts > 0, strength, 0.0)
+    _show(ax, grid, 1.0 - strength[..., None] * (1.0 - colored))
+    if guide:
+        shares = np.bincount(hard[hard >= 0], minlength=n_states) / len(hard)
+        handles = [
+            Patch(facecolor=colors[at], edgecolor="0.3", linewidth=0.4, label=f"{at}: {percent(share)}")
+            for at, share in enumerate(shares)
+        ]
+        if (hard < 0).any():
+            handles.append(Patch(facecolor=NO_STATE, label=f"none: {percent((hard < 0).mean())}"))
+        ax.legend(
+            handles=handles,
+            title="state: frames",
+            loc="center left",
+            bbox_to_anchor=(1.0, 0.5),
+            frameon=False,
+            ncols=1 + len(handles) // _ROWS,
+            handlelength=1.2,
+            handleheight=1.2,
+        )
+
+
+def _paint_mean(
+    ax: "Axes", grid: Bins, values: np.ndarray, top: float, cmap: str, label: str, guide: bool
+) -> None:
+    image = _show(ax, grid, grid.mean(values), cmap=cmap, vmin=0.0, vmax=top)
+    if guide:
+        color_bar(ax, image, label)
+
+
+def _show(ax: "Axes", grid: Bins, picture: np.ndarray, **how: object) -> object:
+    """Draw one value or colour per bin as an image: one object, however many bins and frames there are."""
+    return ax.imshow(
+        np.swapaxes(picture, 0, 1), origin="lower", extent=grid.extent, interpolation="nearest", **how
+    )
+
+
+def _mark_peaks(ax: "Axes", places: np.ndarray, grid: Bins) -> None:
+    left, right, bottom, top = grid.extent
+    origin, size = np.array([left, bottom]), np.array([right - left, top - bottom])
+    circle = {"boxstyle": "circle,pad=0.22", "facecolor": "white", "edgecolor": "black", "linewidth": 0.8}
+    for state, (place, moved) in enumerate(
+        zip(places, origin + size * push_apart((places - origin) / size, _MARK), strict=True)
+    ):
+        ax.annotate(
+            str(state), place, moved, ha="center", va="center", fontsize=8, fontweight="bold", color="black",
+            bbox=circle, annotation_clip=False, zorder=5,
+        )  # fmt: skip
+
+
+def _frame(ax: "Axes", projection: Projection, grid: Bins) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    left, right, bottom, top = grid.extent
+    ax.set(
+        xlim=(left, right),
+        ylim=(bottom, top),
+        xlabel=projection.labels[0],
+        ylabel=projection.labels[1],
+        aspect="equal" if projection.equal else "auto",
+    )
+    for axis, period in zip((ax.xaxis, ax.yaxis), projection.periods, strict=True):
+        if period is None:
+            axis.set_major_locator(MaxNLocator(5))
+        else:
+            axis.set_ticks(np.linspace(-period / 2, period / 2, 5))

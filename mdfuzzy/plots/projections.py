@@ -1,0 +1,198 @@
+"""Two coordinates per frame, to draw: torsions, features, or principal components."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import check_finite, check_int, read_only
+from mdfuzzy.features import Features
+from mdfuzzy.frames import Frames
+from mdfuzzy.plots.bins import Bins, bin_points
+
+_SAMPLE = 10_000  # frames from which the mean structure and the components are found
+_CHUNK = 100_000  # frames superposed at a time
+_ROUNDS = 10  # of superposing on the mean; two or three are enough
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Two coordinates of every frame, with their names and units.
+
+    Attributes
+    ----------
+    values : (n, 2) float64
+        Periodic coordinates in [-period / 2, period / 2).
+    labels : tuple of 2 str
+        Names with units, for the axes.
+    periods : tuple of 2 (float or None)
+        The period of each coordinate; None if it has none.
+    equal : bool
+        Whether both have the same unit, so that a picture should give them the same scale.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> mf.plots.torsions(mf.datasets.alanine_dipeptide(stride=100)).labels
+    ('φ (degrees)', 'ψ (degrees)')
+    """
+
+    values: np.ndarray
+    labels: tuple[str, str]
+    periods: tuple[float | None, float | None] = (None, None)
+    equal: bool = False
+
+    def __post_init__(self) -> None:
+        values = np.array(self.values, dtype=np.float64)
+        if values.ndim != 2 or values.shape[1] != 2 or len(values) == 0:
+            raise ValueError(f"`values` must have shape (frames, 2); got {values.shape}.")
+        check_finite("values", values)
+        for column, period in enumerate(self.periods):
+            if period is not None:
+                values[:, column] = (values[:, column] + period / 2) % period - period / 2
+        object.__setattr__(self, "values", read_only(values))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def bin(self, number: int | None = None) -> Bins:
+        """Count the frames in a grid of `number` by `number` bins, as `bin_points` does."""
+        return bin_points(self.values, number=number, periods=self.periods)
+
+
+def torsions(frames: Frames, residue: int | str = 0) -> Projection:
+    """Take phi and psi of a residue as the coordinates of every frame.
+
+    Parameters
+    ----------
+    frames : Frames
+        With torsions: a molecule with a protein backbone, loaded with its topology.
+    residue : int or str
+        Its place among ``frames.residues``, or its name there, such as ``"ALA2"``.
+
+    Returns
+    -------
+    Projection
+        In degrees.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> frames = mf.datasets.alanine_dipeptide(stride=100)
+    >>> mf.plots.torsions(frames, "ALA2").values.shape
+    (300, 2)
+    """
+    if not isinstance(frames, Frames) or frames.phi is None or not frames.residues:
+        raise ValueError(
+            f"`frames` must be Frames with phi and psi; got {frames!r}. For a molecule without them use "
+            "`plots.plane`, on principal components or features."
+        )
+    if isinstance(residue, str):
+        if residue not in frames.residues:
+            names = ", ".join(frames.residues)
+            raise ValueError(f"`residue` must be one of those with phi and psi, {names}; got {residue!r}.")
+        at = frames.residues.index(residue)
+    else:
+        at = check_int(
+            "residue", residue, 0, len(frames.residues) - 1, remedy=f"They are {', '.join(frames.residues)}."
+        )
+    of = f" of {frames.residues[at]}" if len(frames.residues) > 1 else ""
+    values = np.stack([frames.phi[:, at], frames.psi[:, at]], axis=1)
+    return Projection(values, (f"φ{of} (degrees)", f"ψ{of} (degrees)"), (360.0, 360.0), equal=True)
+
+
+def project(
+    data: Frames | Features | npt.ArrayLike,
+    *,
+    columns: tuple[int, int] = (0, 1),
+    labels: tuple[str, str] | None = None,
+) -> Projection:
+    """Take two features, or two principal components of the superposed coordinates, of every frame.
+
+    Parameters
+    ----------
+    data : Frames, Features or (n, d) array
+        Of frames the principal components are taken, of the others the values themselves.
+    columns : (int, int)
+        Which features, or which principal components; those of the largest variance come first.
+    labels : (str, str), optional
+        Names of the two features with their units.
+
+    Returns
+    -------
+    Projection
+        Periodic where the features are. Of frames in nm: a distance between two points is never more than
+        the RMSD of the two frames as they were superposed on the mean structure.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> mf.plots.project(mf.datasets.alanine_dipeptide(stride=100)).labels
+    ('PC 1 (nm), ... % of variance', 'PC 2 (nm), ... % of variance')
+    """
+    if isinstance(data, Frames):
+        remedy = "So many coordinates have the loaded atoms."
+        pair = _check_columns(columns, 3 * data.n_atoms, remedy)
+        values, shares = _principal_components(data.xyz, pair)
+        names = tuple(
+            f"PC {at + 1} (nm), {100 * share:.0f} % of variance"
+            for at, share in zip(pair, shares, strict=True)
+        )
+        return Projection(values, names if labels is None else _check_labels(labels), equal=True)
+    features = data if isinstance(data, Features) else Features(np.asarray(data))
+    pair = _check_columns(columns, features.values.shape[1], "So many features there are.")
+    periods = tuple(features.period if at in features.periodic else None for at in pair)
+    names = tuple(f"feature {at}" for at in pair) if labels is None else _check_labels(labels)
+    return Projection(features.values[:, pair], names, periods, equal=periods[0] == periods[1] is not None)
+
+
+def _check_columns(columns: tuple[int, int], number: int, remedy: str) -> tuple[int, int]:
+    if np.shape(columns) != (2,) or columns[0] == columns[1]:
+        raise ValueError(f"`columns` must be two different columns; got {columns!r}. {remedy}")
+    return tuple(check_int("columns", at, 0, number - 1, remedy=remedy) for at in columns)
+
+
+def _check_labels(labels: tuple[str, str]) -> tuple[str, str]:
+    if isinstance(labels, str) or len(labels) != 2:
+        raise ValueError(f"`labels` must be two texts, one per axis; got {labels!r}.")
+    return str(labels[0]), str(labels[1])
+
+
+def _principal_components(xyz: np.ndarray, columns: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return two components (n, 2), in nm over the square root of the atoms, and their shares of variance.
+
+    Mean structure and components come from evenly spaced frames, if there are many.
+    """
+    n, atoms, _ = xyz.shape
+    sample = xyz[np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.int64)].astype(np.float64)
+    mean = sample[0]
+    for _ in range(_ROUNDS):
+        before, mean = mean, superpose(sample, mean).mean(axis=0)
+        if np.abs(mean - before).max() < 1e-5:
+            break
+    deviations = (superpose(sample, mean) - mean).reshape(len(sample), -1)
+    variances, vectors = np.linalg.eigh(deviations.T @ deviations / len(sample))
+    order = np.argsort(-variances, kind="stable")[list(columns)]
+    chosen = vectors[:, order]
+    chosen *= np.sign(chosen[np.abs(chosen).argmax(axis=0), [0, 1]])  # eigenvectors have no sign of their own
+    values = np.empty((n, 2))
+    for start in range(0, n, _CHUNK):
+        part = superpose(xyz[start : start + _CHUNK].astype(np.float64), mean) - mean
+        values[start : start + _CHUNK] = part.reshape(len(part), -1) @ chosen / np.sqrt(atoms)
+    return values, variances[order] / max(variances.sum(), np.finfo(float).tiny)
+
+
+def superpose(xyz: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Rotate centred frames (n, atoms, 3) so that each is as near as possible to `reference` (atoms, 3).
+
+    Examples
+    --------
+    >>> square = np.array([[1.0, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]])
+    >>> turned = square[:, [1, 0, 2]] * [-1, 1, 1]
+    >>> bool(np.allclose(superpose(turned[None], square), square, atol=1e-12))
+    True
+    """
+    left, _, right = np.linalg.svd(np.swapaxes(xyz, 1, 2) @ reference)
+    # Without mirror images: where the best orthogonal matrix is one, the weakest axis is turned over.
+    left[:, :, 2] *= np.sign(np.linalg.det(left) * np.linalg.det(right))[:, None]
+    return xyz @ (left @ right)

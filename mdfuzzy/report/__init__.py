@@ -1,0 +1,5 @@
+"""The report: one HTML page with everything that a clustering found, to look at and to send on."""
+
+from mdfuzzy.report.page import write_report
+
+__all__ = ["write_report"]

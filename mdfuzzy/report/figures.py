@@ -1,0 +1,297 @@
+"""Figures that only have to be drawn, as plotly takes them: dictionaries of data and layout."""
+
+import numpy as np
+
+from mdfuzzy.clustering import Clustering
+from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales, transition_counts
+from mdfuzzy.plots.colors import state_colors
+from mdfuzzy.plots.networks import layout_states, list_links
+from mdfuzzy.report.packing import rounded
+
+#: Ink, lines and accents of the page; page.css has the same.
+INK, PALE, ACCENT = "#1f2933", "#9aa5b1", "#b3261e"
+#: A test of more states than this is drawn for staying in a state only.
+_MAX_GRID = 5
+
+
+def axis(title: str = "", **more: object) -> dict[str, object]:
+    """Return an axis in the style of the page."""
+    style = {"gridcolor": "#e9edf2", "linecolor": PALE, "zeroline": False, "ticks": "outside", "ticklen": 4}
+    return {"title": {"text": title}, "tickcolor": PALE, **style, **more}
+
+
+def log_ticks(values: np.ndarray) -> dict[str, object]:
+    """Return the ticks of a logarithmic axis for positive `values`, each with its whole number.
+
+    Examples
+    --------
+    >>> log_ticks(np.array([0.3, 20.0, np.nan]))["ticktext"]
+    ['0.1', '0.2', '0.5', '1', '2', '5', '10', '20', '50']
+    """
+    known = np.log10(values[np.isfinite(values) & (values > 0)])
+    if not len(known):
+        return {}
+    powers = np.arange(np.floor(known.min()), np.floor(known.max()) + 1)
+    steps = (1, 2, 5) if len(powers) <= 3 else (1,)
+    ticks = [float(f"{step}e{power:.0f}") for power in powers for step in steps]
+    return {"tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
+
+
+def see_through(color: str, opacity: float) -> str:
+    """Return a colour ``#rrggbb`` with an opacity.
+
+    Examples
+    --------
+    >>> see_through("#0072b2", 0.2)
+    'rgba(0,114,178,0.2)'
+    """
+    red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity:g})"
+
+
+def beta_figure(result: Clustering) -> dict[str, object]:
+    """Draw the entropy of the memberships against beta, the score that chose it if there is one, and beta."""
+    scan, beta = result.beta_scan, result.memberships.beta
+    finite = np.isfinite(scan.betas)
+    curves = [("entropy H", scan.entropy, "#0072b2", "y")]
+    if result.settings.beta == "kinetic":
+        curves.append(("share of the next core foretold", scan.scores, "#d55e00", "y2"))
+    traces = [
+        {
+            **{"type": "scatter", "mode": "lines+markers", "x": rounded(scan.betas[finite]), "yaxis": side},
+            **{"y": rounded(values[finite]), "line": {"color": color, "width": 2}, "marker": {"size": 7}},
+            "hovertemplate": f"beta %{{x:.3g}}: {name} %{{y:.4g}}<extra></extra>",
+        }
+        for name, values, color, side in curves
+    ]
+    marks = [(2.0, PALE, "dot", "2: as simulated")]
+    if np.isfinite(beta):
+        marks.append((beta, ACCENT, "solid", f"used: {beta:.3g}"))
+    layout = {
+        "xaxis": axis("beta (colder ← → hotter)", type="log", **log_ticks(scan.betas[finite])),
+        "yaxis": axis(curves[0][0], color=curves[0][2] if len(curves) > 1 else INK),
+        "shapes": [
+            {
+                **{"type": "line", "x0": place, "x1": place, "yref": "paper", "y0": 0, "y1": 1},
+                "line": {"color": color, "width": 1.5, "dash": dash},
+            }
+            for place, color, dash, _ in marks
+        ],
+        "annotations": [
+            {
+                **{"x": float(np.log10(place)), "y": 0.1 * row, "yref": "paper", "text": text},
+                **{"xanchor": "left", "xshift": 4, "yanchor": "bottom", "showarrow": False},
+                "font": {"color": INK if color == PALE else color},
+            }
+            for row, (place, color, _, text) in enumerate(marks)
+        ],
+        "showlegend": False,
+        "margin": {"l": 62, "r": 62, "t": 30, "b": 52},
+    }
+    if len(curves) > 1:
+        layout["yaxis2"] = axis(
+            curves[1][0], color=curves[1][2], side="right", overlaying="y", showgrid=False
+        )
+    return {"data": traces, "layout": layout}
+
+
+def network_figure(result: Clustering) -> dict[str, object]:
+    """Draw the states as circles, and interfaces and transitions as lines between them."""
+    colors = state_colors(result.n_states)
+    shares = [row.share for row in result.states]
+    links = list_links(result.interfaces, transition_counts(result.data, result.cores), result.n_states)
+    places = layout_states(result.n_states, np.array([link.pair for link in links]).reshape(-1, 2))
+    traces, middles, numbers, texts = [], [], [], []
+    for link in links:
+        (a, b), moves = link.pair, link.transitions
+        ends = rounded(places[[a, b]].T)
+        style = {"color": "#b8c2cc", "width": 1 + 1.2 * np.log10(1 + link.size)}
+        style["dash"] = "solid" if moves else "dot"
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "x": ends[0],
+                "y": ends[1],
+                "line": style,
+                "hoverinfo": "skip",
+            }
+        )
+        middles.append(places[[a, b]].mean(axis=0))
+        numbers.append(f"{moves:,}")
+        texts.append(
+            f"states {a} and {b}: {counted(moves, 'transition')}, {counted(link.size, 'frame')} between"
+        )
+    if links:
+        middle = rounded(np.array(middles).T)
+        traces.append(
+            {
+                **{"type": "scatter", "mode": "markers+text", "x": middle[0], "y": middle[1]},
+                **{"text": numbers, "hovertext": texts, "hoverinfo": "text"},
+                "textfont": {"size": 12, "color": INK},
+                "marker": {"size": 26, "color": "#ffffff", "opacity": 0.9},
+            }
+        )
+    x, y = rounded(places.T)
+    traces.append(
+        {
+            **{"type": "scatter", "mode": "markers+text", "x": x, "y": y},
+            "text": [f"<b>{state}</b>" for state in range(len(shares))],
+            "hovertext": [f"state {state}: {share:.1%} of all frames" for state, share in enumerate(shares)],
+            "hoverinfo": "text",
+            "textfont": {"size": 13, "color": [ink_on(color) for color in colors]},
+            "marker": {
+                "size": rounded(np.maximum(26, 95 * np.sqrt(shares)), 3),
+                "color": colors,
+                "opacity": 1,
+                "line": {"color": "#ffffff", "width": 2},
+            },
+        }
+    )
+    hidden = {"visible": False, "fixedrange": True}
+    margin = 0.25 * (np.ptp(places, axis=0).max() or 1.0)
+    ranges = rounded(np.stack([places.min(axis=0) - margin, places.max(axis=0) + margin], axis=1))
+    layout = {
+        "xaxis": {**hidden, "range": ranges[0]},
+        "yaxis": {**hidden, "range": ranges[1], "scaleanchor": "x"},
+        "showlegend": False,
+        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
+    }
+    return {"data": traces, "layout": layout}
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> counted(1, "frame"), counted(1200, "frame")
+    ('1 frame', '1,200 frames')
+    """
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def ink_on(color: str) -> str:
+    """Return black or white, whichever can be read on a colour ``#rrggbb``.
+
+    Examples
+    --------
+    >>> ink_on("#f0e442"), ink_on("#0072b2")
+    ('#1f2933', '#ffffff')
+    """
+    red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
+    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 150 else "#ffffff"
+
+
+def timescales_figure(timescales: ImpliedTimescales) -> dict[str, object]:
+    """Draw the implied timescales against the lag, with their intervals."""
+    traces, x = [], rounded(timescales.lag_times)
+    number = timescales.values.shape[1]
+    for at, color in enumerate(state_colors(number)):
+        known = np.isfinite(timescales.lower[:, at]) & np.isfinite(timescales.upper[:, at])
+        if known.any():
+            traces.append(
+                _band(timescales.lag_times, timescales.lower[:, at], timescales.upper[:, at], color)
+            )
+        traces.append(
+            {
+                **{"type": "scatter", "mode": "lines+markers", "name": f"timescale {at + 1}"},
+                **{"x": x, "y": rounded(timescales.values[:, at])},
+                "line": {"color": color, "width": 2},
+                "hovertemplate": f"lag %{{x:.4g}} {timescales.unit}: %{{y:.4g}} {timescales.unit}",
+            }
+        )
+    below = {
+        **{"type": "scatter", "mode": "lines", "x": x, "y": x, "fill": "tozeroy", "hoverinfo": "skip"},
+        **{"fillcolor": "rgba(154,165,177,0.25)", "line": {"color": PALE, "width": 1}},
+        "name": "shorter than the lag",
+    }
+    layout = {
+        "xaxis": axis(f"lag ({timescales.unit})", type="log", **log_ticks(timescales.lag_times)),
+        "yaxis": axis(
+            f"implied timescale ({timescales.unit})",
+            type="log",
+            **log_ticks(np.append(timescales.lag_times, timescales.values)),
+        ),
+        "legend": {"orientation": "h", "y": -0.25},
+    }
+    return {"data": [below, *traces], "layout": layout}
+
+
+def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str, **place: str) -> dict[str, object]:
+    """Draw the area between two curves, where both are known."""
+    known = np.isfinite(low) & np.isfinite(high)
+    return {
+        **{"type": "scatter", "mode": "lines", "hoverinfo": "skip", "showlegend": False, "fill": "toself"},
+        "x": rounded(np.concatenate([x[known], x[known][::-1]])),
+        "y": rounded(np.concatenate([high[known], low[known][::-1]])),
+        "line": {"width": 0},
+        "fillcolor": see_through(color, 0.2),
+        **place,
+    }
+
+
+def prediction_figure(test: ChapmanKolmogorov) -> dict[str, object]:
+    """Draw what the model predicts over several lags, and what is estimated there."""
+    number = len(test.states)
+    pairs = [(a, b) for a in range(number) for b in range(number)]
+    columns = number
+    if number > _MAX_GRID:
+        pairs, columns = [(a, a) for a in range(number)], _MAX_GRID
+    rows = -(-len(pairs) // columns)
+    traces, layout, notes = [], {}, []
+    x = np.concatenate([[0.0], test.lag_times])
+    colors = state_colors(int(test.states.max()) + 1)
+    for place, (a, b) in enumerate(pairs):
+        row, column = divmod(place, columns)
+        color = colors[test.states[a]]
+        axes = {"xaxis": f"x{place + 1}", "yaxis": f"y{place + 1}"}
+        start = float(a == b)
+        low, high, estimated, predicted = (
+            np.concatenate([[start], values[:, a, b]])
+            for values in (test.lower, test.upper, test.estimated, test.predicted)
+        )
+        traces.append(_band(x, low, high, color, **axes))
+        legend = {"showlegend": place == 0}
+        traces.append(
+            {
+                **{"type": "scatter", "mode": "lines+markers", "name": "estimated", **axes, **legend},
+                **{"x": rounded(x), "y": rounded(estimated), "line": {"color": color, "width": 2}},
+                "hovertemplate": f"%{{x:.4g}} {test.unit}: %{{y:.3f}}",
+            }
+        )
+        traces.append(
+            {
+                **{"type": "scatter", "mode": "lines", "name": "predicted", **axes, **legend},
+                **{"x": rounded(x), "y": rounded(predicted)},
+                "line": {"color": INK, "width": 1.5, "dash": "dash"},
+                "hovertemplate": f"%{{x:.4g}} {test.unit}: %{{y:.3f}}",
+            }
+        )
+        across = [(column + 0.06) / columns, (column + 0.94) / columns]
+        up = [1 - (row + 0.86) / rows, 1 - (row + 0.1) / rows]
+        bottom = row == (len(pairs) - 1 - column) // columns
+        layout[f"xaxis{place + 1}"] = axis(
+            test.unit if bottom else "", domain=across, anchor=axes["yaxis"], nticks=4, showticklabels=bottom
+        )
+        layout[f"yaxis{place + 1}"] = axis(
+            domain=up, anchor=axes["xaxis"], range=[-0.05, 1.05], nticks=3, showticklabels=column == 0
+        )
+        notes.append(
+            {
+                **{"text": f"{test.states[a]} → {test.states[b]}", "x": across[1], "y": up[1]},
+                **{
+                    "xref": "paper",
+                    "yref": "paper",
+                    "xanchor": "right",
+                    "yanchor": "bottom",
+                    "showarrow": False,
+                },
+            }
+        )
+    layout |= {
+        "annotations": notes,
+        "height": 130 + 115 * rows,
+        "legend": {"orientation": "h", "y": 1.08, "x": 0},
+    }
+    return {"data": traces, "layout": layout}

@@ -1,0 +1,190 @@
+"""The frames over phi and psi, or two other coordinates, at every beta: what the interactive plot shows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from mdfuzzy.clustering import Clustering
+from mdfuzzy.frames import Frames
+from mdfuzzy.plots.bins import Bins, suggest_bins
+from mdfuzzy.plots.planes import second_highest
+from mdfuzzy.plots.projections import Projection, project, torsions
+from mdfuzzy.report.packing import NOWHERE, pack, quantize, rounded
+
+#: Bytes of all maps before they are compressed. Even incompressible ones leave the page below 10 MB.
+_BUDGET = 3_000_000
+_FEWEST_BINS = 24
+#: A frame whose highest membership is less than this is between states.
+CERTAIN = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The memberships at one beta, of all frames or of some.
+
+    Attributes
+    ----------
+    beta : float
+        The temperature of the walk.
+    values : (m, K) array
+        Memberships.
+    frames : (m,) int array or None
+        Which frames they are of; None for all.
+    """
+
+    beta: float
+    values: np.ndarray
+    frames: np.ndarray | None = None
+
+
+def solutions(result: Clustering) -> list[Solution]:
+    """Return the memberships at every beta that was solved for, the coldest first.
+
+    At the beta that was used they are those of all frames.
+
+    States that were found anew, among the scanned frames only, get the numbers of those that share
+    most of their frames; a scan that found another number of states is left out.
+    """
+    found = [Solution(result.memberships.beta, result.memberships.values)]
+    scan = result.beta_scan
+    if scan is not None and scan.memberships is not None and scan.memberships.shape[2] == result.n_states:
+        order = _same_numbers(result, scan.memberships, scan.frames)
+        found += [
+            Solution(float(beta), values[:, order], scan.frames)
+            for beta, values in zip(scan.betas, scan.memberships, strict=True)
+            if not np.isclose(beta, result.memberships.beta, rtol=1e-9, atol=0.0)
+        ]
+    return sorted(found, key=lambda each: each.beta)
+
+
+def _same_numbers(result: Clustering, scanned: np.ndarray, frames: np.ndarray | None) -> np.ndarray:
+    """Return which column of the scanned memberships is state 0, 1, ... of the result."""
+    if frames is None:
+        return np.arange(result.n_states)
+    from scipy.optimize import linear_sum_assignment
+
+    nearest = np.argmin(np.abs(1 / result.beta_scan.betas - 1 / result.memberships.beta))
+    return linear_sum_assignment(-result.memberships.values[frames].T @ scanned[nearest])[1]
+
+
+def projections(result: Clustering) -> dict[str, Callable[[], Projection]]:
+    """Return what makes the planes that the plot can show, by name: one per residue, or a single other one.
+
+    They are made one at a time, because those of many residues would fill the memory.
+    """
+    data = result.data
+    if isinstance(data, Frames):
+        if data.phi is not None and data.residues:
+            return {name: partial(torsions, data, place) for place, name in enumerate(data.residues)}
+        return {"principal components": partial(project, data)}
+    if data is None or data.values.shape[1] < 2:
+        return {}
+    return {"features": partial(project, data)}
+
+
+def describe_maps(result: Clustering) -> dict[str, object] | None:
+    """Return all that the interactive plot needs, ready for JSON; None if there are no two coordinates.
+
+    The frames are binned, for every residue and beta: the state of most frames in a bin, the mean of their
+    second-highest memberships, and the mean memberships of each state. Where the molecule has very many
+    residues the bins get wider, then only the beta that was used is kept, then only the first residues.
+    """
+    planes = projections(result)
+    if not planes:
+        return None
+    kept, solved, number = _within_budget(planes, solutions(result), result)
+    seconds = [second_highest(each.values) for each in solved]
+    used = result.memberships.beta
+    return {
+        "betas": [_beta_text(each.beta) for each in solved],
+        "chosen": next(place for place, each in enumerate(solved) if each.beta == used),
+        "scanned": [len(each.values) for each in solved],
+        "populations": rounded([each.values.mean(axis=0, dtype=np.float64) for each in solved], 4),
+        "between": rounded([np.mean(each.values.max(axis=1) < CERTAIN) for each in solved], 3),
+        "hidden": len(planes) - len(kept),
+        "planes": [
+            {"name": name, **_describe_plane(plane, solved, seconds, number), **_marks(plane, result)}
+            for name, plane in ((name, planes[name]()) for name in kept)
+        ],
+    }
+
+
+def _within_budget(
+    planes: dict[str, Callable[[], Projection]], solved: list[Solution], result: Clustering
+) -> tuple[list[str], list[Solution], int]:
+    """Return which planes and betas to show, and in how many bins, so that the page stays small."""
+    finest = number = suggest_bins(len(result))
+    occupied = [np.argwhere(make().bin(finest).counts) for make in planes.values()]
+
+    def size(number: int) -> int:
+        places = ((2 * fine + 1) * number // (2 * finest) for fine in occupied)
+        cells = sum(len(np.unique(place[:, 0] * number + place[:, 1])) for place in places)
+        return cells * len(solved) * (result.n_states + 2)
+
+    while number > _FEWEST_BINS and size(number) > _BUDGET:
+        number = max(_FEWEST_BINS, int(0.75 * number))
+    if size(number) > _BUDGET:
+        solved = [each for each in solved if each.beta == result.memberships.beta]
+    kept = max(1, int(len(planes) * min(1.0, _BUDGET / size(number))))
+    return list(planes)[:kept], solved, number
+
+
+def _describe_plane(
+    plane: Projection, solved: list[Solution], seconds: list[np.ndarray], number: int
+) -> dict[str, object]:
+    grid = plane.bin(number)
+    cells = np.flatnonzero(grid.counts)
+    layers = []
+    for solution, second in zip(solved, seconds, strict=True):
+        part = _part(grid, solution.frames)
+        most = part.most_common(_hard(solution.values)).reshape(-1)[cells]
+        means = part.mean(np.column_stack([second, solution.values])).reshape(number * number, -1)[cells]
+        layers.append(np.vstack([np.where(most < 0, NOWHERE, most).astype(np.uint8), quantize(means).T]))
+    return {
+        "labels": plane.labels,
+        "angles": [period is not None for period in plane.periods],
+        "equal": plane.equal,
+        "edges": [[float(edges[0]), float(edges[-1])] for edges in grid.edges],
+        "bins": number,
+        "cells": pack(cells.astype(np.int32)),
+        "counts": pack(grid.counts.reshape(-1)[cells].astype(np.int32)),
+        "layers": pack(np.stack(layers)),
+    }
+
+
+def _hard(values: np.ndarray) -> np.ndarray:
+    """Return the state of each row of memberships; -1 where there is none, or one too many for a byte."""
+    state = values.argmax(axis=1)
+    return np.where((values.max(axis=1) > 0) & (state < NOWHERE), state, -1)
+
+
+def _part(grid: Bins, frames: np.ndarray | None) -> Bins:
+    """Return the bins of some of the frames, on the same grid."""
+    if frames is None:
+        return grid
+    index = grid.index[frames]
+    counts = np.bincount(index, minlength=grid.counts.size).reshape(grid.counts.shape)
+    return Bins(grid.edges, index, counts, grid.periodic)
+
+
+def _marks(plane: Projection, result: Clustering) -> dict[str, object]:
+    """Return where the peaks of the states are, and the most balanced frame of each interface."""
+    peaks = [f"<b>state {row.state}</b>, {row.share:.1%} of all frames: its peak" for row in result.states]
+    marks = {"peaks": _points(plane, result.cores.peaks, peaks)}
+    interfaces = result.interfaces
+    if interfaces is not None and len(interfaces):
+        frames = np.array([frames[0] for frames in interfaces.frames])
+        texts = [f"the most balanced frame between states {a} and {b}" for a, b in interfaces.pairs.tolist()]
+        marks["transitions"] = _points(plane, frames, texts)
+    return marks
+
+
+def _points(plane: Projection, frames: np.ndarray, texts: list[str]) -> dict[str, object]:
+    x, y = rounded(plane.values[frames].T)
+    return {"x": x, "y": y, "text": texts}
+
+
+def _beta_text(beta: float) -> str:
+    return "∞" if np.isinf(beta) else f"{beta:.3g}"

@@ -1,0 +1,212 @@
+"""The page: its parts put together, and written to a file."""
+
+import os
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+import numpy as np
+
+from mdfuzzy import __version__
+from mdfuzzy.clustering import Clustering
+from mdfuzzy.frames import Frames
+from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
+from mdfuzzy.plots.colors import state_colors
+from mdfuzzy.report import words
+from mdfuzzy.report.figures import beta_figure, network_figure, prediction_figure, timescales_figure
+from mdfuzzy.report.maps import describe_maps
+from mdfuzzy.report.packing import to_json
+from mdfuzzy.report.series import describe_peaks, describe_timeline
+from mdfuzzy.report.structures import describe_structures
+
+#: Our own JavaScript, in the order in which the page needs it.
+_SCRIPTS = ("common.js", "map.js", "structures.js", "peaks.js", "timeline.js", "start.js")
+#: The sections, in order, with their titles and what stands in the bar at the top.
+_SECTIONS = {
+    "states": ("States", "States"),
+    "interfaces": ("Interfaces between states", "Interfaces"),
+    "choices": ("What was chosen automatically, and why", "Choices"),
+    "map": ("Where the states are", "Map"),
+    "structures": ("What they look like", "Structures"),
+    "peaks": ("How many states there are", "Peaks"),
+    "network": ("How they are connected", "Network"),
+    "timeline": ("Memberships over time", "Time"),
+    "timescales": ("Implied timescales", "Timescales"),
+    "prediction": ("Does the Markov model predict?", "Test"),
+    "about": ("Data and settings", "Settings"),
+}
+
+
+def write_report(
+    path: str | os.PathLike,
+    result: Clustering,
+    *,
+    timescales: ImpliedTimescales | None = None,
+    test: ChapmanKolmogorov | None = None,
+    title: str | None = None,
+) -> Path:
+    """Write everything that a clustering found as one HTML page, which needs no network.
+
+    The page has tables of the states and the interfaces between them, what was chosen automatically and why,
+    and interactive plots: the frames over phi and psi (of any residue; over two principal components or
+    features where there are none) at every beta that was solved for, the structures of states and transitions
+    in 3D, the peaks with a threshold that can be moved, the network of states, and the memberships over time.
+    The frames are binned for it: the page stays below 10 MB for millions of them, half of which is plotly.js.
+
+    Parameters
+    ----------
+    path : path
+        The file to write, such as ``"report.html"``, in a folder that exists. It is replaced if it exists.
+    result : Clustering
+        What to show. For a slider over beta make it with ``Settings(scan_beta=True)`` or a `beta` that is
+        to be chosen.
+    timescales : ImpliedTimescales, optional
+        Shown if given; from `kinetics.implied_timescales`.
+    test : ChapmanKolmogorov, optional
+        Shown if given; from `kinetics.chapman_kolmogorov`.
+    title : str, optional
+        The headline.
+
+    Returns
+    -------
+    Path
+        The file. The same arguments always give the same bytes.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = mf.report.write_report(f"{folder}/report.html", result, title="Two heaps")
+    ...     page.name, "Two heaps" in page.read_text(encoding="utf-8"), page.stat().st_size < 10_000_000
+    ('report.html', True, True)
+    """
+    if not isinstance(result, Clustering):
+        raise TypeError(f"`result` must be a Clustering; got {result!r}. `cluster` makes it.")
+    if not isinstance(timescales, ImpliedTimescales | None):
+        raise TypeError(
+            f"`timescales` must be ImpliedTimescales or None; got {timescales!r}. "
+            "`kinetics.implied_timescales` makes them."
+        )
+    if not isinstance(test, ChapmanKolmogorov | None):
+        raise TypeError(
+            f"`test` must be ChapmanKolmogorov or None; got {test!r}. `kinetics.chapman_kolmogorov` makes it."
+        )
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(
+            f"`path` must be a file; got {str(path)!r}, a folder. Use {str(path / 'report.html')!r}."
+        )
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"`path` must be in an existing folder; got {str(path)!r}. Make {str(path.parent)!r} first."
+        )
+    page = render(result, timescales=timescales, test=test, title=title)
+    # Under another name first, then renamed: so the file is whole whenever it is there.
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        draft.write_text(page, encoding="utf-8", newline="\n")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    return path
+
+
+def render(
+    result: Clustering,
+    *,
+    timescales: ImpliedTimescales | None = None,
+    test: ChapmanKolmogorov | None = None,
+    title: str | None = None,
+) -> str:
+    """Return the page as a text; the arguments are those of `write_report`."""
+    from plotly.colors import sequential
+    from plotly.offline import get_plotlyjs, get_plotlyjs_version
+
+    figures = {}
+    if result.beta_scan is not None:
+        figures["beta-plot"] = beta_figure(result)
+    if result.interfaces is not None:
+        figures["network-plot"] = network_figure(result)
+    if timescales is not None:
+        figures["timescales-plot"] = timescales_figure(timescales)
+    if test is not None:
+        figures["prediction-plot"] = prediction_figure(test)
+    data = {
+        "frames": len(result),
+        "colors": state_colors(result.n_states),
+        "scales": {"density": _scale(sequential.Viridis), "second": _scale(sequential.Inferno)},
+        "map": describe_maps(result),
+        "structures": describe_structures(result),
+        "peaks": describe_peaks(result),
+        "timeline": describe_timeline(result),
+        "figures": figures,
+    }
+    empty = {name for name in ("map", "structures", "timeline") if data[name] is None}
+    empty |= {"interfaces"} if result.interfaces is None else set()
+    empty |= {name for name in ("network", "timescales", "prediction") if f"{name}-plot" not in figures}
+    shown = {name: titles for name, titles in _SECTIONS.items() if name not in empty}
+    texts = _texts(result, data, timescales, test)
+    links = "".join(f'<li><a href="#{name}">{short}</a></li>' for name, (_, short) in shown.items())
+    parts = dict(
+        title=words.escape(title or "Metastable states and transitions"),
+        lead=words.lead(result),
+        version=__version__,
+        style=_read("style.css"),
+        links=f"<ul>{links}</ul>",
+        headline=words.headline(result),
+        warnings=words.warning_list(result),
+        sections="\n".join(
+            f'<section id="{name}">\n<h2>{long}</h2>\n{_fill(f"{name}.html", texts)}</section>'
+            for name, (long, _) in shown.items()
+        ),
+        data=to_json(data),
+        plotly=get_plotlyjs(),
+        plotly_version=get_plotlyjs_version(),
+        script="\n".join(map(_read, _SCRIPTS)),
+    )
+    return _fill("frame.html", parts)
+
+
+def _texts(
+    result: Clustering,
+    data: dict,
+    timescales: ImpliedTimescales | None,
+    test: ChapmanKolmogorov | None,
+) -> dict[str, str]:
+    """Return what stands for the names in the templates of the sections."""
+    interfaces = result.interfaces
+    return {
+        "states": words.states_table(result),
+        "interfaces": words.interfaces_table(result),
+        "threshold": "" if interfaces is None else f"{interfaces.threshold:g}",
+        "choices": words.choices(result),
+        "beta_plot": '<div id="beta-plot" class="plot low"></div>' if result.beta_scan is not None else "",
+        "plane_word": "Residue" if isinstance(result.data, Frames) else "Plane",
+        "diamond_words": ", diamonds the most balanced frames between two" if interfaces is not None else "",
+        "atoms_words": words.atoms(data["structures"]),
+        "hidden_planes": words.hidden(data["map"], "residues"),
+        "hidden_trajectories": words.hidden(data["timeline"], "trajectories"),
+        "timescales_interval": words.interval(timescales),
+        "prediction_interval": words.interval(test),
+        "lag": "" if test is None else words.duration(test.lag_times[0], test.unit),
+        "sources": words.sources(result),
+        "settings": words.settings_table(result),
+    }
+
+
+def _scale(colors: list[str]) -> list[list[object]]:
+    """Return colours as a colour scale of plotly.js, evenly spaced."""
+    return [
+        [float(place), color] for place, color in zip(np.linspace(0, 1, len(colors)), colors, strict=True)
+    ]
+
+
+def _fill(name: str, texts: dict[str, str]) -> str:
+    """Return a template with texts in the place of its names."""
+    return Template(_read(name)).substitute(texts)
+
+
+def _read(name: str) -> str:
+    return (files("mdfuzzy.report") / "page" / name).read_text(encoding="utf-8")

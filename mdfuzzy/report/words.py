@@ -1,0 +1,243 @@
+"""What the page says in words and tables, as HTML."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from html import escape
+
+import numpy as np
+
+from mdfuzzy.clustering import Clustering
+from mdfuzzy.frames import Frames
+from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
+from mdfuzzy.plots.colors import state_colors
+from mdfuzzy.report.structures import place_of, torsion_text
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, words: Sequence[int] = ()) -> str:
+    """Return a table: `heads` are texts, the cells of `rows` HTML, and the columns `words` no numbers."""
+    kinds = ["" if column in words else ' class="number"' for column in range(len(heads))]
+    head = "".join(
+        f"<th scope=col{kind}>{escape(text)}</th>" for kind, text in zip(kinds, heads, strict=True)
+    )
+    body = "".join(
+        "<tr>" + "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row, strict=True)) + "</tr>\n"
+        for row in rows
+    )
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+
+
+def chip(state: int, colors: Sequence[str]) -> str:
+    """Return the number of a state with its colour."""
+    return f'<span class="chip"><i style="background:{colors[state]}"></i>{state}</span>'
+
+
+def bar(length: float, color: str) -> str:
+    """Return a bar whose coloured part is a share of it."""
+    return f'<span class="bar"><i style="width:{100 * length:.1f}%;background:{color}"></i></span>'
+
+
+def whole(text: str) -> str:
+    """Return a text as HTML, with line breaks after semicolons only."""
+    return "; ".join(f'<span class="whole">{escape(part)}</span>' for part in text.split("; "))
+
+
+def share(value: float) -> str:
+    """Write a share of all frames.
+
+    Examples
+    --------
+    >>> share(0.1234), share(0.00123), share(0.0)
+    ('12.3 %', '0.123 %', '0 %')
+    """
+    return "0 %" if value == 0 else f"{100 * value:.3g} %"
+
+
+def duration(value: float, unit: str) -> str:
+    """Write a time with three digits, in the unit that suits it.
+
+    Examples
+    --------
+    >>> duration(6000.0, "ps"), duration(0.2, "ps"), duration(12.5, "frames"), duration(2e6, "ps")
+    ('6 ns', '0.2 ps', '12.5 frames', '2 µs')
+    """
+    if unit == "ps":
+        for size, larger in ((1e6, "µs"), (1e3, "ns")):
+            if abs(value) >= size:
+                return f"{value / size:.3g} {larger}"
+    return f"{value:.3g} {unit}"
+
+
+def headline(result: Clustering) -> str:
+    """Return the numbers that come first."""
+    data, memberships = result.data, result.memberships
+    cards = [("states", f"{result.n_states}", "")]
+    if result.interfaces is not None:
+        moves = int(result.interfaces.transitions.sum())
+        cards.append(("interfaces", f"{len(result.interfaces)}", f"{moves:,} transitions seen"))
+    if isinstance(data, Frames):
+        cards.append(("frames", f"{len(result):,}", f"of {data.n_atoms:,} atoms"))
+    else:
+        cards.append(("frames", f"{len(result):,}", f"of {data.values.shape[1]:,} features" if data else ""))
+    if data is not None:
+        word = "trajectory" if data.n_trajectories == 1 else "trajectories"
+        cards.append((word, f"{data.n_trajectories:,}", ""))
+    times = getattr(data, "times", None)
+    if times is not None:
+        total = sum(float(part[-1] - part[0]) for part in data.split(times))
+        step = data.timestep
+        cards.append(
+            ("simulated", duration(total, "ps"), f"a frame every {duration(step, 'ps')}" if step else "")
+        )
+    note = "as simulated" if memberships.beta == 2 else "2: as simulated; smaller: colder"
+    beta = "∞" if np.isinf(memberships.beta) else f"{memberships.beta:.3g}"
+    cards.append(("beta", beta, note))
+    return "".join(
+        f'<div class="card"><b>{escape(number)}</b><span>{escape(word)}</span>'
+        f"<small>{escape(note)}</small></div>"
+        for word, number, note in cards
+    )
+
+
+def lead(result: Clustering) -> str:
+    """Return the sentence below the headline."""
+    data = result.data
+    if not isinstance(data, Frames):
+        return escape(repr(result))
+    parts = [f"{data.selection}" if data.selection else f"{data.n_atoms} atoms"]
+    if data.topology is not None:
+        names = [residue.name for residue in data.topology.residues]
+        parts.insert(0, "-".join(names) if len(names) <= _MAX_NAMED else f"{len(names):,} residues")
+    return escape("; ".join(parts))
+
+
+#: Molecules of more residues than this are not spelled out.
+_MAX_NAMED = 12
+
+
+def interval(found: ImpliedTimescales | ChapmanKolmogorov | None) -> str:
+    """Say what the bands around curves are."""
+    if found is None or not found.n_resamples:
+        return "none, for there is one trajectory only"
+    return f"{100 * found.confidence:g} % intervals from {found.n_resamples} resamples of whole trajectories"
+
+
+def atoms(structures: dict | None) -> str:
+    """Say how a molecule is drawn."""
+    if structures is None:
+        return ""
+    if structures["trace"]:
+        return "The trace of the backbone, in the colour of the state."
+    return "The loaded atoms, coloured by element."
+
+
+def hidden(shown: dict | None, nouns: str) -> str:
+    """Say how many things are left out of a plot, if any are."""
+    return f"{shown['hidden']:,} more {nouns} are not shown." if shown and shown["hidden"] else ""
+
+
+def states_table(result: Clustering) -> str:
+    """Return the table of states."""
+    colors, visits = state_colors(result.n_states), result.visits
+    torsions = isinstance(result.data, Frames) and result.data.phi is not None
+    heads = ["state", "population", "frames", "in the core", "prominence"]
+    heads += ["φ, ψ at its peak"] * torsions + ["frame there"]
+    heads += ["visits", "mean dwell", "metastable"] * (visits is not None)
+    rows = []
+    for row in result.states:
+        cells = [
+            chip(row.state, colors),
+            bar(row.share, colors[row.state]) + share(row.share),
+            f"{row.frames:,}",
+            f"{row.core:,}",
+        ]
+        cells.append("∞" if np.isinf(row.prominence) else f"{row.prominence:.3g}")
+        cells += [whole(torsion_text(result.data, row.peak))] * torsions
+        cells.append(whole(place_of(result.data, row.peak)))
+        if visits is not None:
+            cells += [f"{visits.visits[row.state]:,}", _dwell(visits.mean_dwell[row.state], visits.unit)]
+            why = escape(visits.reasons[row.state])
+            cells.append("yes" if visits.metastable[row.state] else f"<em>not shown: {why}</em>")
+        rows.append(cells)
+    return table(heads, rows, words=[at for at, head in enumerate(heads) if head in _TEXTS])
+
+
+#: Columns of the table of states that are not numbers.
+_TEXTS = ("state", "population", "φ, ψ at its peak", "frame there", "metastable")
+
+
+def _dwell(value: float, unit: str) -> str:
+    if np.isnan(value):
+        return "never visited"
+    return "never left" if np.isinf(value) else duration(value, unit)
+
+
+def interfaces_table(result: Clustering) -> str:
+    """Return the table of interfaces, a sentence if no states touch, or nothing if none were looked for."""
+    interfaces, colors = result.interfaces, state_colors(result.n_states)
+    if interfaces is None:
+        return ""
+    if len(interfaces) == 0:
+        return f"<p>No two states touch: no frame has a balance of {interfaces.threshold:g} or more.</p>"
+    heads = ["states", "transitions", "frames between", "share", "mean balance", "most balanced frame"]
+    torsions = isinstance(result.data, Frames) and result.data.phi is not None
+    heads += ["φ, ψ there"] * torsions
+    rows = []
+    for at, (a, b) in enumerate(interfaces.pairs.tolist()):
+        frame = int(interfaces.frames[at][0])
+        moves = int(interfaces.transitions[at])
+        row = [
+            f'<span class="whole">{chip(a, colors)} – {chip(b, colors)}</span>',
+            f"{moves:,}" if moves else "<em>none seen</em>",
+            f"{interfaces.sizes[at]:,}",
+            share(interfaces.populations[at]),
+            f"{interfaces.balance[at]:.2f}",
+            whole(place_of(result.data, frame)),
+        ]
+        rows.append(row + [whole(torsion_text(result.data, frame))] * torsions)
+    return table(heads, rows, words=[0, 5, 6])
+
+
+def choices(result: Clustering) -> str:
+    """Return what was chosen automatically and why, and how firm it is where that was examined."""
+    lines = [f"<dt>{escape(name)}</dt><dd>{escape(why)}</dd>" for name, why in result.chosen.items()]
+    if result.k_scan is not None:
+        lines.append(f"<dt>other k</dt><dd>{escape(str(result.k_scan))}</dd>")
+    if result.resampling is not None:
+        lines.append(f"<dt>other trajectories</dt><dd>{escape(str(result.resampling))}</dd>")
+    if not lines:
+        return "<p>Nothing: every setting was given.</p>"
+    return f"<dl>{''.join(lines)}</dl>"
+
+
+def warning_list(result: Clustering) -> str:
+    """Return the warnings, if there are any."""
+    if not result.warnings:
+        return ""
+    items = "".join(f"<li>{escape(message)}</li>" for message in dict.fromkeys(result.warnings))
+    return f'<aside class="warnings" id="warnings"><h2>Warnings</h2><ul>{items}</ul></aside>'
+
+
+def settings_table(result: Clustering) -> str:
+    """Return every setting of the clustering."""
+    rows = [
+        (
+            f"<code>{escape(field.name)}</code>",
+            escape(_setting(getattr(result.settings, field.name))),
+            escape(field.metadata.get("help", "")),
+        )
+        for field in fields(result.settings)
+    ]
+    return table(["setting", "value", "meaning"], rows, words=[0, 1, 2])
+
+
+def _setting(value: object) -> str:
+    return "automatic" if value is None else str(value)
+
+
+def sources(result: Clustering) -> str:
+    """Return what was loaded, in words."""
+    data = result.data
+    if data is None:
+        return "<p>The clustering began with neighbours; where they come from is not known here.</p>"
+    text = data.summary() if isinstance(data, Frames) else repr(data)
+    return f"<pre>{escape(text)}</pre>"

@@ -1,0 +1,99 @@
+"""The pages that benchmarks make: they are what their results say, and fuzzy c-means is what it should be."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+BENCHMARKS = ROOT / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def benchmarks_on_the_path(monkeypatch):
+    if not BENCHMARKS.is_dir():
+        pytest.skip("the benchmarks are not here")
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    yield
+    for name, module in list(sys.modules.items()):
+        if str(BENCHMARKS) in str(getattr(module, "__file__", None)):
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize("name", ["paper", "performance"])
+def test_page_is_what_its_results_say(name, tmp_path):
+    if name == "paper":
+        from bonis_oudot.page import write_page
+    else:
+        from performance import write_page
+    folder = ROOT / "docs" / name
+    for result in folder.glob("*.json"):
+        shutil.copy(result, tmp_path)
+    page = write_page(tmp_path).read_text(encoding="utf-8")
+    assert page == (folder / "index.md").read_text(encoding="utf-8"), "made by hand? See benchmarks/README.md"
+    assert page.count("\n## ") == len(list(folder.glob("*.json")))
+
+
+def test_fuzzy_c_means_is_a_fixed_point():
+    from bonis_oudot.fuzzy_c_means import fuzzy_c_means
+
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(300, 3)) + 5 * np.repeat(np.eye(3), 100, axis=0)
+    for m in (1.5, 2.0):
+        mu = fuzzy_c_means(points, 3, fuzzifier=m, tolerance=1e-10, max_iterations=2_000)
+        np.testing.assert_allclose(mu.sum(axis=1), 1.0, rtol=1e-12)
+        centres = (mu**m).T @ points / (mu**m).sum(axis=0)[:, None]
+        distances = np.linalg.norm(points[:, None] - centres, axis=2)
+        ratios = (distances[:, :, None] / distances[:, None, :]) ** (2 / (m - 1))  # Bezdek's formula
+        np.testing.assert_allclose(mu, 1 / ratios.sum(axis=2), rtol=0, atol=1e-7)
+
+
+def test_fuzzy_c_means_of_two_points_is_half_way_in_between():
+    from bonis_oudot.fuzzy_c_means import fuzzy_c_means
+
+    points = np.array([[0.0], [0.0], [4.0], [4.0], [2.0]])
+    mu = fuzzy_c_means(points, 2, fuzzifier=2.0, tolerance=1e-10)
+    np.testing.assert_allclose(mu[4], 0.5, rtol=0, atol=1e-6)
+
+
+def test_widest_gap_is_taken_where_one_state_alone_stands_clear():
+    from bonis_oudot.table import choose_prominence
+
+    import mdfuzzy as mf
+
+    points = np.random.default_rng(0).normal(size=(400, 2))
+    neighbors = mf.euclidean_neighbors(points, n_neighbors=20)
+    graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
+    peaks = mf.compute_persistence(graph, log_density)
+    gap, threshold = choose_prominence(graph, log_density, peaks)
+    assert gap.n_states == 1
+    found = np.sort(peaks.prominences[np.isfinite(peaks.prominences)])[::-1]
+    assert found[-1] < threshold <= max(found[0], gap.threshold)
+
+
+def test_exponents_of_growth():
+    from growth import exponent
+
+    sizes = np.array([1e3, 1e4, 1e5])
+    assert exponent(sizes, 3 * sizes**1.5) == pytest.approx(1.5)
+
+
+def test_clock_shares_out_the_time():
+    from measuring import Clock
+
+    clock = Clock()
+    clock.lap("one")
+    clock.lap("two")
+    clock.lap("one")
+    assert [row["name"] for row in clock.rows()] == ["one", "two"]
+    assert all(row["seconds"] >= 0 and row["memory"] > 0 for row in clock.rows())
+
+
+def test_partitions_are_compared_up_to_names():
+    from peers import same_partition
+
+    assert same_partition(np.array([0, 0, 1]), np.array([5, 5, 2]))
+    assert not same_partition(np.array([0, 0, 1]), np.array([5, 2, 2]))
+    assert not same_partition(np.array([0, 1, 2]), np.array([5, 2, 2]))
