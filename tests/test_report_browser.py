@@ -7,16 +7,18 @@ from browser import use_page
 
 #: What a person does, from top to bottom. `paint` returns what a plot shows, as an image.
 _ACTIONS = """
+const pause = (time) => new Promise((done) => setTimeout(done, time));
+while (document.body?.dataset.ready !== "yes") await pause(50);
 const get = (id) => document.getElementById(id);
 const paint = (id) => Plotly.toImage(id, { format: "png", width: 500, height: 500 });
-const act = async (element, kind) => {
+const act = (plot, action) => new Promise((done) => { get(plot).once("plotly_afterplot", done); action(); });
+const change = (plot, element, kind, value) => act(plot, () => {
+  element.value = value;
   element.dispatchEvent(new Event(kind, { bubbles: true }));
-  await pause(1500);
-};
+});
 const view = async (name) => {
   const button = document.querySelector(`input[name="view"][value="${name}"]`);
-  button.checked = true;
-  await act(button, "change");
+  await act("map-plot", () => button.click());
 };
 const colors = async (picture) => {
   const image = new Image();
@@ -31,7 +33,7 @@ const colors = async (picture) => {
 
 // The map: three views, and two temperatures.
 findings.views = {};
-for (const name of ["states", "second", "density", "one"]) {
+for (const name of ["second", "density", "one", "states"]) {
   await view(name);
   findings.views[name] = await paint("map-plot");
 }
@@ -39,8 +41,7 @@ await view("second");
 const slider = get("map-beta");
 findings.betas = [];
 for (const place of [slider.min, slider.max]) {
-  slider.value = place;
-  await act(slider, "input");
+  await change("map-plot", slider, "input", place);
   const [text, words] = [get("map-beta-text").textContent, get("map-words").textContent];
   findings.betas.push({ text, words, picture: await paint("map-plot") });
 }
@@ -51,23 +52,20 @@ const count = () => [get("peaks-count").textContent, get("peaks-words").textCont
 const threshold = get("peaks-threshold");
 findings.counts = [count()];
 for (const place of [threshold.min, threshold.max]) {
-  threshold.value = place;
-  await act(threshold, "input");
+  await change("peaks-plot", threshold, "input", place);
   findings.counts.push(count());
 }
-get("peaks-plot").emit("plotly_click", { points: [{ customdata: 1 }] });
-await pause(500);
+const point = { customdata: DATA.peaks.prominences.findIndex((value) => value !== null) };
+await act("peaks-plot", () => get("peaks-plot").emit("plotly_click", { points: [point] }));
 findings.counts.push(count());
-get("peaks-reset").click();
-await pause(500);
+await act("peaks-plot", () => get("peaks-reset").click());
 findings.counts.push(count());
 
 // The structures: the first and the last.
 const choice = get("structure-choice");
 findings.structures = [];
 for (const place of [0, choice.options.length - 1]) {
-  choice.value = String(place);
-  await act(choice, "change");
+  await change("structure-plot", choice, "change", String(place));
   const picture = await paint("structure-plot");
   const name = get("structure-name").textContent;
   findings.structures.push({ name, picture, colors: await colors(picture) });
@@ -88,7 +86,6 @@ def findings(peptide_report: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def test_everything_is_drawn_without_a_word_on_the_console(findings: dict):
-    assert findings["ready"]
     assert findings["problems"] == []
     assert findings["overflow"] <= 0
     drawn = dict(findings["drawn"])
@@ -100,7 +97,8 @@ def test_everything_is_drawn_without_a_word_on_the_console(findings: dict):
 def test_nothing_is_fetched_nor_sent_anywhere(findings: dict):
     assert findings["fetched"] == []
     assert findings["buttons"]
-    assert not [name for name in findings["buttons"] if "loud" in name or "Chart Studio" in name]
+    local = ("Download", "Zoom", "Pan", "Reset", "Orbital", "Turntable")
+    assert [name for name in findings["buttons"] if not name.startswith(local)] == []
 
 
 def test_the_views_of_the_map_differ(findings: dict):
@@ -123,7 +121,7 @@ def test_the_threshold_changes_the_number_of_states(findings: dict, peptide_resu
     assert least[0] == f"{len(peaks)} states"
     assert most[0] == f"{peaks.n_components} state" + "s" * (peaks.n_components != 1)
     assert "joins state" in most[1]
-    assert clicked[0] == "2 states"
+    assert clicked[0] == f"{peaks.n_components + 1} states"  # the most prominent of those that die
     assert reset == used
 
 
