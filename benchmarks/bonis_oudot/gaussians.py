@@ -102,9 +102,9 @@ more points there are, and the more dimensions (molecules have ten or more). The
 the middle show {drawn:,} points. How far a core reaches down from its peak is half of the prominence.
 With one prominence for all n ({prominence:g}), as in the paper's theorem, a core is always the same part
 of the density. The default prominence falls as n grows, because noise does: the cores get smaller, and
-the walk to them slowly becomes like that to single points.
+contrast is lost, if more slowly than with single points.
 
-| dimensions | points | K | contrast, fixed | default | single points | own side, fixed | default | single points |
+| dimensions | points | K | contrast: fixed | default | points | own side: fixed | default | points |
 |--:|--:|--:|--:|--:|--:|--:|--:|--:|
 {rows}
 

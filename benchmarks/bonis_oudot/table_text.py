@@ -36,6 +36,8 @@ Where the paper leaves a choice, these are the others: best beta / automatic bet
 printed, w = 1 + (1 - beta)/beta f, depend on the unit of f and are negative where f is large and beta
 above 1: see [memberships](../theory/memberships.md).
 
+A star marks an automatic beta at the end of the range, which is no choice in the middle of a fall.
+
 | reading | Waveform | Pendigits | Statlog |
 |---|--:|--:|--:|
 {readings}
@@ -188,4 +190,5 @@ def _name(scored: dict) -> str:
 def _cell(scored: dict) -> str:
     if "failed" in scored:
         return f"weights not positive ({scored['K']})"
-    return f"{scored['best']:.2f} / {scored['automatic']:.2f} ({scored['K']})"
+    star = "\\*" if scored["automatic_beta"] in (scored["betas"][0], scored["betas"][-1]) else ""
+    return f"{scored['best']:.2f} / {scored['automatic']:.2f}{star} ({scored['K']})"
