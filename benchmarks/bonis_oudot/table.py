@@ -196,5 +196,6 @@ def _draw(ax: object, name: str, found: dict, paper: float) -> None:
     ax.semilogx(point["betas"], point["purity"], "s:", color=RED, ms=3, label="single-point cores")
     ax.axvline(ours["automatic_beta"], color=BLUE, lw=0.8, ls=":")
     ax.set(title=name.capitalize(), xlabel="beta (large is hot)", ylabel="entropic purity")
+    ax.minorticks_off()
     ax.set_xticks([0.3, 1, 3], ["0.3", "1", "3"])
     ax.legend(frameon=False, fontsize=7)
