@@ -1,11 +1,11 @@
 """What the paper of Bonis and Oudot shows, computed again: figures, tables and the page about them.
 
-    python benchmarks/paper.py                      # everything, alanine dipeptide with 142,074 frames
+    python benchmarks/paper.py                      # everything, alanine dipeptide with the bundled frames
     python benchmarks/paper.py --full               # with all 1,420,738 frames
     python benchmarks/paper.py --only table         # one part; the page is made anew from all
 
 The data (--data) is a folder with the subfolders uci and ala2. Without uci the three sets are fetched from
-OpenML; without ala2 the bundled 30,000 frames of alanine dipeptide are used.
+OpenML; --full needs ala2.
 """
 
 import argparse
@@ -19,17 +19,6 @@ from shared_data import DATA, load_frames
 
 import mdfuzzy as mf
 
-#: Frames of alanine dipeptide without --full.
-FRAMES = 142_074
-
-
-def alanine_frames(folder: Path, frames: int | None) -> mf.Frames:
-    """Return the frames to cluster."""
-    if not folder.is_dir():
-        print(f"{folder} is not there: the bundled frames are used")
-        return mf.datasets.alanine_dipeptide()
-    return load_frames(folder, frames)
-
 
 def main() -> None:
     """Run what is asked for and write the page."""
@@ -38,7 +27,6 @@ def main() -> None:
     )
     parser.add_argument("--data", type=Path, default=DATA, metavar="FOLDER")
     parser.add_argument("--only", choices=EXPERIMENTS, help="compute this part alone")
-    parser.add_argument("--frames", type=int, default=FRAMES, help="of alanine dipeptide, evenly spaced")
     parser.add_argument("--full", action="store_true", help="all frames of alanine dipeptide")
     parser.add_argument(
         "--output", type=Path, default=Path(__file__).parents[1] / "docs" / "paper", metavar="FOLDER"
@@ -53,7 +41,9 @@ def main() -> None:
         "spirals": lambda: spirals.run(output, jobs=jobs),
         "table": lambda: table.run(output, uci_data=uci, jobs=jobs),
         "alanine": lambda: alanine.run(
-            output, alanine_frames(options.data / "ala2", None if options.full else options.frames), jobs=jobs
+            output,
+            load_frames(options.data / "ala2", None) if options.full else mf.datasets.alanine_dipeptide(),
+            jobs=jobs,
         ),
     }
     for name in [options.only] if options.only else EXPERIMENTS:

@@ -79,8 +79,8 @@ Two states have an interface if at least three frames are between them: their se
 at least half of the highest. For each: its transition frames and, in brackets, how often the trajectories
 went from one core to the other.
 
-| beta | interfaces |
-|--:|---|
+| beta | interfaces | passages between states without an interface |
+|--:|---|---|
 {pairs}
 
 The paper counts interfaces by eye, on a picture at beta = 0.2 with another estimate of the density. With
@@ -100,7 +100,8 @@ def text(found: dict) -> str:
     pairs = []
     for each in found["interfaces"]:
         cells = [f"{a}–{b}: {size:,} ({moves:,})" for (a, b), size, moves in each["pairs"]]
-        pairs.append(f"| {each['beta']:g} | {'; '.join(cells)} |")
+        others = [f"{a}–{b} ({moves:,})" for a, b, moves in each["others"]]
+        pairs.append(f"| {each['beta']:g} | {'; '.join(cells)} | {'; '.join(others)} |")
     counts = ", ".join(f"{len(each['pairs'])} at beta = {each['beta']:g}" for each in found["interfaces"])
     shown = {"states": "\n".join(states), "pairs": "\n".join(pairs), "counts": counts, "drawn": DRAWN}
     paper = {f"paper_{name}": value for name, value in PAPER.items()}

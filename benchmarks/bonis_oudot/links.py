@@ -96,11 +96,11 @@ gap of the other. In between the uniform link is shared and the other is cut at 
 *Between*: no membership above 0.9. *Wrong side*: the larger membership is in the farther cluster.
 
 The entropy H falls in steps, as the links become fuzzy one after the other: most steeply around beta =
-{places}, and between them {flattest:.0%} as steeply as where it is steepest. The paper shows three
-plateaus. The package counts {n_plateaus} (a plateau is where the slope against log beta is below a fifth
-of the steepest): in steps of a temperature by factors the plateaus are there but not level. The automatic
-beta, that of the steepest fall, is {automatic_beta:.2g}. The paper's beta = 0.2, nearly hard, is ours of
-about 0.05: its number does not carry over to another estimate of the density.
+{places}, and between them only {flattest:.0%} as steeply as where it is steepest. These are the three
+plateaus of the paper, though the one in the middle is not level: by the package's count (a plateau is
+where the slope against log beta is below a fifth of the steepest) there would be {n_plateaus}. The
+automatic beta, that of the steepest fall, is {automatic_beta:.2g}. The paper's beta = 0.2, nearly hard,
+is like ours of 0.05: its number does not carry over to another estimate of the density.
 """
 
 

@@ -23,8 +23,8 @@ Every number, table and picture below is written by
 
     python benchmarks/paper.py --full
 
-`--only NAME` computes one part again ({names}). **Large beta is hot**: 2 is the ensemble's own
-diffusion, 1 the plain walk of the paper.
+`--only NAME` computes one part again ({names}).
+**Large beta is hot**: 2 is the ensemble's own diffusion, 1 the plain walk of the paper.
 """
 
 
