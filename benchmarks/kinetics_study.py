@@ -18,7 +18,7 @@ RULES = {
     "share, 40 %": {"rule": "share", "share": 0.4},
 }
 #: The core rule of the pipeline, for which states and interfaces are shown.
-DEFAULT = "share, 40 %"
+DEFAULT = "prominence"
 CENTERS, SEED = 100, 0
 
 

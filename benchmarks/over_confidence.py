@@ -22,7 +22,7 @@ STRIDES = (1, 5, 25)
 SHARES = (0.1, 0.4)
 
 
-def diffusion(d: int, spacing: float, *, n_trajectories: int = 20, length: int = 800) -> list[np.ndarray]:
+def diffusion(d: int, spacing: float, *, n_trajectories: int = 20, length: int = 400) -> list[np.ndarray]:
     """Follow dY = 1/2 grad log f dt + dB with log f = -3 (x^2 - 1)^2 - 2 y^2 and d - 2 stiff directions."""
     rng = np.random.default_rng(d)
     step = 0.0025

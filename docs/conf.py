@@ -21,6 +21,8 @@ extensions = [
 ]
 exclude_patterns = [
     "theory/prominence-table.md",
+    "theory/kinetics-*.md",
+    "theory/over-confidence-table.md",
     "_build",
     "gallery/*.ipynb",
     "gallery/*.py",

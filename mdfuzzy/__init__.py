@@ -37,6 +37,7 @@ _HOME = {
     "states_by_k": "stability",
     "Cores": "cores",
     "find_cores": "cores",
+    "find_milestones": "cores",
     "Memberships": "memberships",
     "extend_memberships": "memberships",
     "solve_memberships": "memberships",

@@ -1,12 +1,13 @@
 """What a clustering found: the results of all its steps."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from mdfuzzy._check import read_only
 from mdfuzzy.beta_scan import BetaScan
-from mdfuzzy.cores import Cores
+from mdfuzzy.cores import Cores, find_milestones
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.graph import Graph
@@ -110,6 +111,11 @@ class Clustering:
         states = f"{self.n_states} state" + "s" * (self.n_states != 1)
         beta = f"beta={self.memberships.beta:.3g} (2: as simulated, smaller: colder)"
         return f"Clustering({states} of {len(self):,} frames, k={self.k}, {beta})"
+
+    @cached_property
+    def milestones(self) -> Cores:
+        """Larger cores of the same states, for counting passages and for Markov models: `find_milestones`."""
+        return find_milestones(self.graph, self.log_density, self.peaks, min_prominence=self.prominence)
 
     @property
     def n_states(self) -> int:

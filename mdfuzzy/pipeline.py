@@ -13,6 +13,7 @@ from mdfuzzy._steps import Parts, Steps, Store
 from mdfuzzy._warn import warn_user
 from mdfuzzy.beta_scan import BetaScan, default_betas, scan_beta, scan_frames
 from mdfuzzy.clustering import Clustering
+from mdfuzzy.cores import find_milestones
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.graph import Graph
@@ -237,8 +238,11 @@ def _scan(walk: Graph, states: States, settings: Settings, data: Frames | Featur
     criterion = None
     if settings.beta == "kinetic":
         # Where the molecule goes next is seen in all frames; a few of them would step over visits to cores.
-        matching = None if frames is None else states.cores.basins[frames[scanned.cores.peaks]]
-        criterion = kinetic_criterion(data, states.cores, frames=frames, states=matching)
+        passages = find_milestones(
+            states.graph, states.log_density, states.peaks, min_prominence=states.prominence
+        )
+        matching = None if frames is None else passages.basins[frames[scanned.cores.peaks]]
+        criterion = kinetic_criterion(data, passages, frames=frames, states=matching)
     scan = scan_beta(
         walk,
         scanned.log_density,

@@ -39,9 +39,9 @@ class State:
     phi, psi : tuple of float
         Backbone torsions of that frame in degrees, one per residue; empty if there are none.
     visits : int or None
-        How often its core was entered from another one, or a trajectory began there.
+        How often its core was reached from another one, or first of all in a trajectory.
     dwell : float or None
-        How long a visit lasts on average, in the unit of the table.
+        Mean time of an unbroken stay in its basin, in the unit of the table.
 
     Examples
     --------

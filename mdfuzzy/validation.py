@@ -54,13 +54,13 @@ class Validation:
 
 
 def validate_model(result: Clustering, *, n_resamples: int = 50, seed: int = 0) -> Validation:
-    """Test Markov models between the cores of a clustering, and choose the lag of one.
+    """Test Markov models of the states of a clustering, and choose the lag of one.
 
-    Discrete trajectories are milestoned: a frame between cores belongs to the core that was visited last. The
-    lag is the shortest one from which on the slowest timescale does not rise (at no longer lag above its
-    interval at this one; without an interval: by no more than 10 %), and of which five steps, those of
-    the Chapman-Kolmogorov test, are at least a tenth of it. At lags that are not short beside the
-    trajectories it falls again, because the ends of trajectories cut it; that does not count.
+    Discrete trajectories are milestoned with `Clustering.milestones`: a frame between these belongs to the
+    one that was visited last. The lag is the shortest one from which on the slowest timescale does not rise
+    (at no longer lag above its interval at this one; without an interval: by no more than 10 %), and of which
+    five steps, those of the Chapman-Kolmogorov test, are at least a tenth of it. At lags that are not short
+    beside the trajectories it falls again, because the ends of trajectories cut it; that does not count.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def validate_model(result: Clustering, *, n_resamples: int = 50, seed: int = 0) 
     Returns
     -------
     Validation
-        Without tests, and with the reason, if the trajectories do not pass between any two cores.
+        Without tests, and with the reason, if the trajectories do not pass to and fro between two states.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def validate_model(result: Clustering, *, n_resamples: int = 50, seed: int = 0) 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # trajectories that touch no core are left out
         try:
-            dtrajs = milestoned_dtrajs(result.data, result.cores)
+            dtrajs = milestoned_dtrajs(result.data, result.milestones)
             options = {"timestep": timestep(result.data), "n_resamples": n_resamples, "seed": seed}
             scales = implied_timescales(dtrajs, **options)
         except ValueError as error:

@@ -34,7 +34,8 @@ def files(tmp_path_factory) -> Path:
 
 
 def arguments(files: Path, out: Path, *more: str) -> list[str]:
-    options = ["--top", str(files / "top.pdb"), "--prominence", "1", "-o", str(out)]
+    """The command `run`, without the scan over beta, which takes most of its time."""
+    options = ["--top", str(files / "top.pdb"), "--prominence", "1", "--no-scan-beta", "-o", str(out)]
     return ["run", str(files / "run*.xtc"), *options, *more]
 
 
@@ -42,7 +43,7 @@ def arguments(files: Path, out: Path, *more: str) -> list[str]:
 def finished(files, tmp_path_factory) -> Path:
     """The folder of a finished run, with everything that a run writes."""
     out = tmp_path_factory.mktemp("finished") / "out"
-    assert main(arguments(files, out)) == 0
+    assert main(arguments(files, out, "--scan-beta")) == 0
     return out
 
 
@@ -128,7 +129,7 @@ def test_bad_options_are_one_line(files, tmp_path, capsys, options, message):
 
 
 def test_run_says_what_it_found_and_chose(files, tmp_path, capsys):
-    assert main(arguments(files, tmp_path / "out", "--bare")) == 0
+    assert main(arguments(files, tmp_path / "out", "--bare", "--scan-beta")) == 0
     out, err = capsys.readouterr()
     result = mf.RunDir(tmp_path / "out").load()
     assert str(result.states) in out
@@ -261,12 +262,13 @@ def test_an_unfinished_run(files, tmp_path, capsys):
 
 
 def test_plot(finished, tmp_path, capsys):
-    assert main(["plot", str(finished), "-o", str(tmp_path / "all")]) == 0
-    everything = {path.name for path in (tmp_path / "all").glob("*.png")}
-    assert everything == {path.name for path in (finished / "plots").glob("*.png")}
-    assert f"{len(everything)} pictures in {tmp_path / 'all'}" in capsys.readouterr().out
-    assert main(["plot", str(finished), "--kind", "prominences", "-o", str(tmp_path / "one")]) == 0
-    assert [path.name for path in (tmp_path / "one").iterdir()] == ["prominences.png"]
+    kinds = ["--kind", "prominences", "--kind", "state"]
+    assert main(["plot", str(finished), *kinds, "-o", str(tmp_path / "some")]) == 0
+    names = sorted(path.name for path in (tmp_path / "some").iterdir() if path.suffix == ".png")
+    states = [f"state-{number}.png" for number in range(mf.RunDir(finished).load().n_states)]
+    assert names == ["prominences.png", *states]
+    assert set(names) < {path.name for path in (finished / "plots").glob("*.png")}
+    assert f"{len(names)} pictures in {tmp_path / 'some'}" in capsys.readouterr().out
     assert main(["plot", str(finished), "--kind", "nonsense", "-o", str(tmp_path / "none")]) == 2
     assert "'nonsense'" in the_line(capsys.readouterr().err)
 

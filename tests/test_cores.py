@@ -45,6 +45,16 @@ def test_the_paper_rule_is_the_default():
     assert members(cores_of(path_graph(9), HILLS, min_prominence=2.0)) == [[1], [5, 6]]
 
 
+def test_milestones_are_a_share_of_the_same_states():
+    graph = path_graph(9)
+    peaks = mf.compute_persistence(graph, np.array(HILLS))
+    milestones = mf.find_milestones(graph, HILLS, peaks, min_prominence=2.0)
+    assert members(milestones) == members(cores_of(graph, HILLS, min_prominence=2.0, rule="share", share=0.4))
+    assert milestones.peaks.tolist() == [1, 5]
+    with pytest.raises(ValueError, match=r"`share` must be a finite number > 0 and <= 1; got 0"):
+        mf.find_milestones(graph, HILLS, peaks, min_prominence=2.0, share=0.0)
+
+
 def test_a_core_is_connected_even_if_a_second_top_of_its_basin_is_as_high():
     values = [5.0, 4.2, 4.8, 0.0]  # the dip at 4.2 parts 0 from 2 above 4.5
     assert members(cores_of(path_graph(4), values, min_prominence=1.0)) == [[0]]

@@ -113,10 +113,11 @@ def test_pyemma_table_of_trajectories(files: list[Path], tmp_path: Path):
     labels = np.full(len(frames), -1)
     labels[[1, 2]] = [0, 1]
     cores = mf.Cores(labels > 0, labels, [1, 2], [np.inf, 1.0])
-    with pytest.warns(UserWarning, match="1 of 2 trajectories touch no core"):
+    with pytest.warns(UserWarning, match="1 of 2 trajectories touch no core") as caught:
         folder = mf.exports.write_pyemma(
             tmp_path / "new", frames, cores, memberships_of(np.full((len(frames), 2), 0.5))
         )
+    assert caught[0].filename == __file__, "it points at the line of the user"
     with open(folder / "trajectories.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["name"] for row in rows] == ["RUN", "other.part"]
@@ -258,6 +259,20 @@ def test_dying_while_files_are_moved_is_repaired_by_the_next_export(
     assert {name: text for name, text in found.items() if not name.startswith("new")} == contents(again)
 
 
+def test_what_killed_writers_left_is_removed(tmp_path: Path):
+    left = [
+        tmp_path / name for name in (".new-0123abcd.tmp/cores/0.npy", "old/.pyemma-0123abcd.tmp/README.txt")
+    ]
+    mine = tmp_path / ".new-of-mine.tmp"
+    for file in (*left, tmp_path / ".a.csv-0123abcd.tmp", mine):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("half")
+    mf.exports.write_pyemma(tmp_path / "new", DATA, CORES, MEMBERSHIPS)
+    mf.exports.write_pyemma(tmp_path / "old", DATA, CORES, MEMBERSHIPS)  # which counts as empty
+    mf.exports.frame_table(tmp_path / "a.csv", DATA, CORES, MEMBERSHIPS)
+    assert list(tmp_path.rglob("*.tmp")) == [mine]
+
+
 def test_a_folder_that_is_a_file(tmp_path: Path):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(NotADirectoryError, match="`folder` must be a folder; got the file"):
@@ -292,6 +307,21 @@ def test_an_unwritable_folder(locked: Path):
     with pytest.raises(PermissionError, match=r"`path` must be where .*locked/a.csv' \(Permission denied\)"):
         mf.exports.frame_table(locked / "a.csv", DATA, CORES, MEMBERSHIPS)
     assert list(locked.iterdir()) == []
+
+
+def test_a_folder_that_cannot_even_be_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    stat = Path.stat
+
+    def refuse(path: Path, **more: bool) -> os.stat_result:
+        if "sealed" in path.parts[:-1]:
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, **more)
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    with pytest.raises(PermissionError, match="`folder` must be where files can be written"):
+        mf.exports.write_pyemma(tmp_path / "sealed" / "new", DATA, CORES, MEMBERSHIPS)
+    with pytest.raises(PermissionError, match="`path` must be where files can be written"):
+        mf.exports.frame_table(tmp_path / "sealed" / "a.csv", DATA, CORES, MEMBERSHIPS)
 
 
 # --- arguments that do not belong together

@@ -80,6 +80,22 @@ def test_peaks_cores_and_interfaces_are_there(frames, interfaces, tmp_path: Path
         assert np.array_equal(starts[rows["trajectory"]] + rows["frame"], numbers)
 
 
+def test_files_are_read_in_batches_of_bounded_size(frames, interfaces, tmp_path: Path, monkeypatch):
+    one = mf.exports.structures(tmp_path / "one", frames, CORES, MEMBERSHIPS, interfaces)
+    monkeypatch.setattr(structure_files, "_BATCH_BYTES", 7 * 12 * N_ATOMS)
+    read, sizes = mf.Frames.trajectory, []
+    monkeypatch.setattr(
+        mf.Frames,
+        "trajectory",
+        lambda self, chosen, **more: sizes.append(len(chosen)) or read(self, chosen, **more),
+    )
+    other = mf.exports.structures(tmp_path / "other", frames, CORES, MEMBERSHIPS, interfaces)
+    assert len(sizes) > 2
+    assert max(sizes) <= 12
+    for path in one.iterdir():
+        assert path.read_bytes() == (other / path.name).read_bytes()
+
+
 def test_the_index_says_where_each_structure_comes_from(frames, interfaces, tmp_path: Path):
     folder = mf.exports.structures(tmp_path, frames, CORES, MEMBERSHIPS, interfaces, n=4, superpose=False)
     index = read_index(folder)

@@ -45,7 +45,7 @@ def command(tmp_path_factory) -> list[str]:
         frames.trajectory(part).save(folder / f"run{number}.xtc")
     frames.trajectory([0]).save(folder / "top.pdb")
     files = [str(path) for path in sorted(folder.glob("*.xtc"))]
-    options = ["--top", str(folder / "top.pdb"), "--prominence", "1", "--bare"]
+    options = ["--top", str(folder / "top.pdb"), "--prominence", "1", "--no-scan-beta", "--bare"]
     return [sys.executable, "-c", PROGRAM, "run", *files, *options, "-k", "10", "-o"]
 
 

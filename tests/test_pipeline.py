@@ -153,7 +153,7 @@ def test_chooses_beta_by_the_next_core():
     trajectories = hopping()
     result = mf.cluster(trajectories, mf.Settings(beta="kinetic", **TWO))
     scan = result.beta_scan
-    score = mf.kinetics.kinetic_criterion(result.data, result.cores)
+    score = mf.kinetics.kinetic_criterion(result.data, result.milestones)
     assert scan.scores[scan.betas == scan.beta] == pytest.approx(score(result.memberships), abs=1e-6)
     assert scan.beta == scan.betas[np.argmax(scan.scores)] == result.memberships.beta
     assert {1.0, 2.0, np.inf} < set(scan.betas)
@@ -174,7 +174,7 @@ def test_chooses_beta_by_the_next_core_on_some_of_very_many_frames(monkeypatch):
     assert scan.memberships.shape == (len(scan.betas), 1000, 2)
     assert "(of 1,000 frames, evenly spaced)" in result.chosen["beta"]
     # Where the molecule goes is seen in all frames, and the states of the few are matched with those of all.
-    outcomes = mf.kinetics.find_outcomes(result.data, result.cores)
+    outcomes = mf.kinetics.find_outcomes(result.data, result.milestones)
     use = (outcomes.passages[scan.frames] >= 0) & (outcomes.next[scan.frames] >= 0)
     came = outcomes.next[scan.frames][use]
     alone = mf.cluster(np.concatenate(trajectories)[scan.frames], mf.Settings(**TWO))

@@ -8,8 +8,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import mdfuzzy as mf
+from mdfuzzy.plots._axes import percent, push_apart
 from mdfuzzy.plots.bins import suggest_bins
-from mdfuzzy.plots.planes import percent, second_highest, spread_marks
+from mdfuzzy.plots.planes import second_highest
 from mdfuzzy.plots.projections import superpose
 
 
@@ -407,7 +408,7 @@ def test_refuses_bad_input(two_states):
 def test_marks_of_peaks_do_not_hide_each_other():
     rng = np.random.default_rng(7)
     places = np.concatenate([np.full((3, 2), 0.5), rng.uniform(size=(5, 2))])
-    moved = spread_marks(places)
+    moved = push_apart(places, 0.065)
     distances = np.linalg.norm(moved[:, None] - moved, axis=2)[np.triu_indices(8, 1)]
     assert distances.min() > 0.06
-    np.testing.assert_array_equal(spread_marks(places[4:6]), places[4:6])  # those that are apart stay
+    np.testing.assert_array_equal(push_apart(places[4:6], 0.065), places[4:6])  # those that are apart stay

@@ -47,7 +47,8 @@ def write_exports(folder: Path, result: "Clustering", kinds: Sequence[str]) -> I
     for kind in kinds:
         logger.info(f"writing exports: {kind}")
         if kind == "pyemma":
-            mf.exports.write_pyemma(folder / "pyemma", data, cores, memberships, overwrite=True)
+            # Larger cores than those of the walk: hardly a visit misses them, as a Markov model needs.
+            mf.exports.write_pyemma(folder / "pyemma", data, result.milestones, memberships, overwrite=True)
             yield f"{EXPORTS[kind]} in {folder / 'pyemma'}"
         elif kind == "structures":
             place = folder / "structures"

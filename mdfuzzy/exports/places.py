@@ -1,6 +1,10 @@
-"""Places to write to: files appear whole or not at all, and what is not ours stays as it is."""
+"""Places to write to: files appear whole or not at all, and what is not ours stays as it is.
+
+One writer at a time may use a place: what it finds there half-written was left by one that was killed.
+"""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -12,16 +16,17 @@ from typing import BinaryIO
 def new_file(path: str | os.PathLike, *, overwrite: bool) -> Iterator[BinaryIO]:
     """Yield a file to fill, which takes its place at `path` when all went well and else disappears."""
     path = Path(path).expanduser().resolve()
-    if path.is_dir():
-        raise IsADirectoryError(f"`path` must be a file; got the folder {str(path)!r}.")
-    if path.exists() and not overwrite:
-        raise FileExistsError(
-            f"`path` must be a new file; got {str(path)!r}, which is there already. Give another name, or "
-            "overwrite=True to replace it."
-        )
+    with _explaining("path", path):
+        if path.is_dir():
+            raise IsADirectoryError(f"`path` must be a file; got the folder {str(path)!r}.")
+        if path.exists() and not overwrite:
+            raise FileExistsError(
+                f"`path` must be a new file; got {str(path)!r}, which is there already. Give another name, "
+                "or overwrite=True to replace it."
+            )
     with _making("path", path.parent):
-        temporary = _temporary(path)
         with _explaining("path", path):
+            temporary = _temporary(path)
             file = open(temporary, "xb")  # noqa: SIM115, closed below
         try:
             with file:
@@ -41,17 +46,18 @@ def new_files(folder: str | os.PathLike, kind: str, *, overwrite: bool) -> Itera
     files are its own. It replaces or removes these, and touches no others.
     """
     folder = Path(folder).expanduser().resolve()
-    if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"`folder` must be a folder; got the file {str(folder)!r}.")
-    present = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
-    if present and not overwrite:
-        raise FileExistsError(
-            f"`folder` must be new or empty; {str(folder)!r} holds {present[0]!r}. Give another one, or "
-            "overwrite=True to replace the files of an earlier export; others are left as they are."
-        )
-    is_new = not folder.exists()
+    with _explaining("folder", folder):
+        is_new = not folder.exists()
+        if not is_new and not folder.is_dir():
+            raise NotADirectoryError(f"`folder` must be a folder; got the file {str(folder)!r}.")
+        stage = _temporary(folder if is_new else folder / kind)
+        present = [] if is_new else sorted(each.name for each in folder.iterdir())
+        if present and not overwrite:
+            raise FileExistsError(
+                f"`folder` must be new or empty; {str(folder)!r} holds {present[0]!r}. Give another one, or "
+                "overwrite=True to replace the files of an earlier export; others are left as they are."
+            )
     with _making("folder", folder.parent):
-        stage = _temporary(folder) if is_new else _temporary(folder / kind)
         with _explaining("folder", folder):
             stage.mkdir()
         try:
@@ -106,7 +112,11 @@ def _read_record(path: Path) -> set[Path]:
 
 
 def _temporary(path: Path) -> Path:
-    """Return a name beside `path` that nothing has."""
+    """Return a name beside `path` that nothing has, and remove what killed writers left under such names."""
+    ours = re.compile(rf"\.{re.escape(path.name)}-[0-9a-f]{{8}}\.tmp")
+    for left_over in path.parent.iterdir() if path.parent.is_dir() else ():
+        if ours.fullmatch(left_over.name):
+            shutil.rmtree(left_over) if left_over.is_dir() else left_over.unlink()
     # Not `tempfile`, whose files only their owner may read.
     return path.parent / f".{path.name}-{os.urandom(4).hex()}.tmp"
 
@@ -114,8 +124,8 @@ def _temporary(path: Path) -> Path:
 @contextmanager
 def _making(name: str, folder: Path) -> Iterator[None]:
     """Make a folder with its parents; when something fails later, remove those that were made."""
-    missing = [each for each in (folder, *folder.parents) if not each.exists()]
     with _explaining(name, folder):
+        missing = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
     try:
         yield
@@ -128,10 +138,12 @@ def _making(name: str, folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _explaining(name: str, path: Path) -> Iterator[None]:
-    """Say which argument cannot be written to."""
+    """Say which argument it is about when the system refuses (our own errors have no number)."""
     try:
         yield
     except OSError as error:
+        if error.errno is None:
+            raise
         raise type(error)(
             f"`{name}` must be where files can be written; got {str(path)!r} ({error.strerror}). Give "
             "another one."

@@ -1,7 +1,9 @@
 """Structures: the frames that show each state and each transition, with all their atoms, to look at."""
 
 import os
+from collections.abc import Iterator
 from importlib.util import find_spec
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +33,8 @@ _COORDINATES = (
 _ONE_FRAME = (".ncrst", ".rst7")
 #: Formats that cannot do without a periodic box.
 _WITH_BOX = (".lammpstrj", ".ncrst", ".rst7")
+#: Bytes of coordinates that are in memory at a time, unless a single file has more.
+_BATCH_BYTES = 256 * 2**20
 #: Formats that need another package.
 _PACKAGES = {".h5": "tables", ".gsd": "gsd"}
 
@@ -144,8 +148,7 @@ def structures(
         )
     with new_files(folder, "structures", overwrite=overwrite) as stage:
         places = []
-        for name, chosen in groups.items():
-            part = frames.trajectory(chosen, atoms=atoms)
+        for name, part in _read(frames, groups, atoms, reference.n_atoms):
             part.time = part.time.astype(np.float64)  # for no times mdtraj has integers, and warns of them
             if superpose:
                 part.unitcell_vectors = None
@@ -192,6 +195,21 @@ def _choose(cores: Cores, interfaces: Interfaces, n: int) -> dict[str, np.ndarra
     for (a, b), ranked in zip(interfaces.pairs, interfaces.frames, strict=True):
         groups[f"interface_{a}_{b}"] = ranked[:n]
     return {name: chosen for name, chosen in groups.items() if len(chosen)}
+
+
+def _read(
+    frames: Frames, groups: dict[str, np.ndarray], atoms: str, n_atoms: int
+) -> Iterator[tuple[str, "md.Trajectory"]]:
+    """Yield the structures of each group, many read at once: some formats are read from their beginning."""
+    ends = np.cumsum([len(chosen) for chosen in groups.values()])
+    batches = ends * 12 * n_atoms // _BATCH_BYTES
+    for _, batch in groupby(zip(groups, batches, strict=True), key=lambda each: each[1]):
+        names = [name for name, _ in batch]
+        whole = frames.trajectory(np.concatenate([groups[name] for name in names]), atoms=atoms)
+        start = 0
+        for name in names:
+            yield name, whole[start : start + len(groups[name])]
+            start += len(groups[name])
 
 
 def _save(part: "md.Trajectory", stem: Path, suffix: str) -> list[tuple[str, int]]:

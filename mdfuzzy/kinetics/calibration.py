@@ -32,7 +32,7 @@ COMMITTOR = "k-means Markov model"
 _RESAMPLES = 1000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
     """How well memberships, and what they are compared with, foretell the next (or the last) core.
 
@@ -69,9 +69,9 @@ class Calibration:
     >>> walks = np.abs((np.cumsum(rng.choice([-1, 1], (10, 2000)), axis=1) + 4) % 16 - 8)
     >>> labels = np.where(walks == 0, 0, np.where(walks == 8, 1, -1)).ravel()
     >>> committor = np.stack([1 - walks.ravel() / 8, walks.ravel() / 8], axis=1)
-    >>> data = mf.Features(walks[:, :, None].astype(float))
+    >>> data = mf.Features(list(walks[:, :, None].astype(float)))
     >>> found = mf.kinetics.calibration(data, committor, labels)
-    >>> print(found)                                                            # doctest: +ELLIPSIS
+    >>> print(found)
     next core of ... frames in ... passages of 10 trajectories
     ...
     """
@@ -92,6 +92,9 @@ class Calibration:
     def __post_init__(self) -> None:
         for name in ("scores", "skills", "lower", "upper", "powers", "power_errors"):
             object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=np.float64)))
+
+    def __repr__(self) -> str:
+        return f"Calibration({len(self.names)} forecasts, {self.direction} core of {self.n_frames:,} frames)"
 
     def __str__(self) -> str:
         lines = [

@@ -1,11 +1,11 @@
 """Discrete trajectories: one array of states per trajectory, never joined across a boundary."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from mdfuzzy._check import read_only
+from mdfuzzy._warn import warn_user
 from mdfuzzy.cores import Cores
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
@@ -167,10 +167,9 @@ def milestoned_dtrajs(data: Frames | Features, cores: Cores) -> Milestoned:
     milestoned = milestone(core_dtrajs(data, cores))
     if milestoned.untouched:
         numbers = ", ".join(map(str, milestoned.untouched[:6])) + ", ..." * (len(milestoned.untouched) > 6)
-        warnings.warn(
+        warn_user(
             f"{len(milestoned.untouched)} of {data.n_trajectories} trajectories touch no core and are left "
-            f"out: {numbers}. Larger cores are touched more often: see `find_cores`.",
-            stacklevel=2,
+            f"out: {numbers}. Larger cores are touched more often: see `find_cores`."
         )
     return milestoned
 

@@ -50,8 +50,7 @@ def sharpened(case: Case, values: np.ndarray) -> Forecast:
 
 def raised(values: np.ndarray, power: float) -> np.ndarray:
     """Return the memberships raised to a power, with rows that sum to 1 again."""
-    logs = power * np.log(values + FLOOR)
-    new = np.exp(logs - logs.max(axis=1, keepdims=True))
+    new = np.exp(power * _relative_logs(values))
     return new / new.sum(axis=1, keepdims=True)
 
 
@@ -62,33 +61,41 @@ def best_power(values: np.ndarray, outcomes: np.ndarray) -> float:
 
     Examples
     --------
-    >>> best_power(np.array([[0.9, 0.1]] * 4), np.array([0, 0, 0, 1])).__round__(3)
+    >>> round(best_power(np.array([[0.9, 0.1]] * 4), np.array([0, 0, 0, 1])), 3)
     0.5
     """
     from scipy.optimize import brentq
 
+    logs = _relative_logs(values)
+
     def slope(power: float) -> float:
-        return float(power_slopes(values, outcomes, power)[0].mean())
+        return float(_slopes(logs, outcomes, power).mean())
 
     low, high = 0.0, 20.0
     if slope(low) <= 0.0:
         return low
-    return high if slope(high) >= 0.0 else float(brentq(slope, low, high, xtol=1e-6))
+    return high if slope(high) >= 0.0 else float(brentq(slope, low, high, xtol=1e-5))
 
 
-def power_slopes(values: np.ndarray, outcomes: np.ndarray, power: float) -> tuple[np.ndarray, float]:
-    """Return (slope of each frame's log-likelihood in the power, mean curvature with the sign changed)."""
-    logs = np.log(values + FLOOR)
-    chances = raised(values, power)
-    means = np.sum(chances * logs, axis=1)
-    spread = np.sum(chances * (logs - means[:, None]) ** 2, axis=1)
-    return logs[np.arange(len(outcomes)), outcomes] - means, float(spread.mean())
-
-
-def power_error(predicted: np.ndarray, outcomes: np.ndarray, owner: np.ndarray, power: float) -> float:
+def power_error(values: np.ndarray, outcomes: np.ndarray, owner: np.ndarray, power: float) -> float:
     """Return the standard error of the power (the sandwich estimate, trajectories being independent)."""
-    slopes, curvature = power_slopes(predicted, outcomes, power)
-    return float(np.sqrt(np.sum(np.bincount(owner, slopes) ** 2)) / max(curvature * len(outcomes), 1e-12))
+    logs, chances = _relative_logs(values), raised(values, power)
+    slopes = _slopes(logs, outcomes, power)
+    curvature = float(np.sum(np.sum(chances * logs**2, axis=1) - np.sum(chances * logs, axis=1) ** 2))
+    return float(np.sqrt(np.sum(np.bincount(owner, slopes) ** 2)) / max(curvature, 1e-12))
+
+
+def _relative_logs(values: np.ndarray) -> np.ndarray:
+    """Return the logarithms of memberships, less the largest of each row."""
+    logs = np.log(np.asarray(values, dtype=np.float64) + FLOOR)
+    return logs - logs.max(axis=1, keepdims=True)
+
+
+def _slopes(logs: np.ndarray, outcomes: np.ndarray, power: float) -> np.ndarray:
+    """Return how the log-likelihood of each frame's outcome changes with the power."""
+    weights = np.exp(power * logs)
+    means = np.einsum("nk,nk->n", weights, logs) / weights.sum(axis=1)
+    return logs[np.arange(len(outcomes)), outcomes] - means
 
 
 def kmeans_coordinates(data: Frames | Features, coordinates: npt.ArrayLike | None) -> np.ndarray | None:

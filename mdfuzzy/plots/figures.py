@@ -1,7 +1,8 @@
 """Whole figures: data, states and transitions side by side; and every picture of a clustering as a file."""
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,7 +85,8 @@ def write_plots(
     Parameters
     ----------
     folder : path
-        Made if it is not there. Pictures of the same names are replaced, other files left alone.
+        Made if it is not there. Pictures of the same names are replaced, those of states and trajectories
+        that there are no longer removed, and other files left alone.
     result : Clustering
         Of frames or features.
     residue : int or str, optional
@@ -115,41 +117,52 @@ def write_plots(
     ['overview.png', 'density.png', 'free-energy.png']
     """
     dpi = check_int("dpi", dpi, 20, 2000)
-    projection = _projection(result, residue)
+    pictures = _pictures(result, _projection(result, residue))
+    if timescales is not None:
+        pictures["timescales"] = lambda: implied_timescales(timescales).figure
+    if test is not None:
+        pictures["chapman-kolmogorov"] = lambda: chapman_kolmogorov(test)[0, 0].figure
+    if calibration is not None:
+        pictures["reliability"] = lambda: reliability(calibration).figure
+    groups = {name: name.rstrip("0123456789").rstrip("-") for name in pictures}
+    for kind in kinds:
+        check_choice("kinds", kind, list(dict.fromkeys([*groups.values(), *pictures])))
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob("*-*.png"):  # of states and trajectories that there are no longer
+        if re.fullmatch(r"(state|timeline)-\d+", path.stem) and path.stem not in pictures:
+            path.unlink()
+    return [
+        _write(folder / f"{name}.png", draw_it(), dpi)
+        for name, draw_it in pictures.items()
+        if not kinds or {name, groups[name]} & {*kinds}
+    ]
+
+
+def _pictures(result: Clustering, projection: Projection) -> dict[str, Callable[[], "Figure"]]:
+    """Return what draws each picture of a clustering, by name."""
     grid = projection.bin()
-    figures = {"overview": lambda: overview(result, projection=projection)}
+    pictures = {"overview": lambda: overview(result, projection=projection)}
     maps = {"density": "density", "free-energy": "free_energy", "states": "states", "transitions": "second"}
     for name, kind in maps.items():
-        figures[name] = lambda kind=kind: draw(projection, result, kind=kind, bins=grid).figure
+        pictures[name] = lambda kind=kind: draw(projection, result, kind=kind, bins=grid).figure
     for state in range(result.n_states):
         what = {"kind": "membership", "state": state, "bins": grid}
-        figures[f"state-{state}"] = lambda what=what: draw(projection, result, **what).figure
-    figures["persistence"] = lambda: persistence_diagram(result).figure
-    figures["prominences"] = lambda: prominences(result).figure
+        pictures[f"state-{state}"] = lambda what=what: draw(projection, result, **what).figure
+    pictures["persistence"] = lambda: persistence_diagram(result).figure
+    pictures["prominences"] = lambda: prominences(result).figure
     if result.beta_scan is not None:
-        figures["beta"] = lambda: beta_scan(result).figure
+        pictures["beta"] = lambda: beta_scan(result).figure
     if result.interfaces is not None:
         counts = transition_counts(result.data, result.cores)
-        figures["network"] = lambda: (
+        pictures["network"] = lambda: (
             state_network(result.interfaces, result.memberships, counts=counts).figure
         )
     for number in range(min(result.data.n_trajectories, _TIMELINES)):
-        figures[f"timeline-{number}"] = lambda number=number: (
+        pictures[f"timeline-{number}"] = lambda number=number: (
             membership_timeline(result.data, result.memberships, trajectory=number).figure
         )
-    if timescales is not None:
-        figures["timescales"] = lambda: implied_timescales(timescales).figure
-    if test is not None:
-        figures["chapman-kolmogorov"] = lambda: chapman_kolmogorov(test)[0, 0].figure
-    if calibration is not None:
-        figures["reliability"] = lambda: reliability(calibration).figure
-    groups = {name: name.rstrip("0123456789").rstrip("-") for name in figures}
-    for kind in kinds:
-        check_choice("kinds", kind, list(dict.fromkeys([*groups.values(), *figures])))
-    figures = {name: make for name, make in figures.items() if not kinds or {name, groups[name]} & {*kinds}}
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    return [_write(folder / f"{name}.png", make(), dpi) for name, make in figures.items()]
+    return pictures
 
 
 def _write(path: Path, figure: "Figure", dpi: int) -> Path:

@@ -115,7 +115,7 @@ def chapman_kolmogorov(
     states = known[:_MOST_PANELS] if states is None else [int(state) for state in states]
     if not states or not set(states) <= set(known) or len(set(states)) < len(states):
         raise ValueError(f"`states` must be different states of the test, {known}; got {states}.")
-    side = 1.35 * len(states) + 1.1
+    side = 1.4 * len(states) + 1.1
     figure = figure_of(figure, width=side + 0.3, height=side)
     axes = figure.subplots(len(states), len(states), sharex=True, sharey=True, squeeze=False)
     factor, unit = time_unit(float(test.lag_times.max()), test.unit)
@@ -128,10 +128,7 @@ def chapman_kolmogorov(
             )
             ax.plot(times, test.estimated[cell], "o-", color=_ESTIMATED, markersize=3.5, linewidth=1.2)
             ax.plot(times, test.predicted[cell], "--", color=_PREDICTED, linewidth=1.4)
-            ax.text(
-                0.95, 0.93 if row != column else 0.07, f"{start} → {end}", transform=ax.transAxes,
-                ha="right", va="top" if row != column else "bottom", fontsize=8.5, fontweight="bold",
-            )  # fmt: skip
+            ax.set_title(f"{start} → {end}", fontsize=9, pad=3)
             ax.set(ylim=(-0.04, 1.04), yticks=(0, 0.5, 1))
     figure.supxlabel(f"time ({unit})", fontsize=10)
     figure.supylabel("transition probability", fontsize=10)

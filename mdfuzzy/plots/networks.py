@@ -8,9 +8,8 @@ import numpy.typing as npt
 
 from mdfuzzy.interfaces import Interfaces
 from mdfuzzy.memberships import Memberships
-from mdfuzzy.plots._axes import axes_of, check_type
+from mdfuzzy.plots._axes import axes_of, check_type, percent, push_apart
 from mdfuzzy.plots.colors import state_colors
-from mdfuzzy.plots.planes import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,8 +25,10 @@ _NAMES = {
     "never": "interface that no trajectory crossed",
     "passed": "passages without an interface",
 }
-#: Radius of a state that holds all frames, and of the smallest; the mean distance of neighbours is 1.
-_LARGEST, _SMALLEST = 0.42, 0.13
+#: The least distance of two states, in units of the mean length of a link.
+_CLOSEST = 0.75
+#: Radius of the largest state, and the least of any; the two nearest states are 1 apart.
+_LARGEST, _SMALLEST = 0.36, 0.13
 
 
 def state_network(
@@ -40,10 +41,11 @@ def state_network(
 ) -> "Axes":
     """Draw the states as circles and their interfaces as lines between them.
 
-    The area of a circle grows with the population of the state, the width of a line with the logarithm of
-    the number of transition frames, and the number on a line says how often the trajectories really went
-    from one core to the other. A thin dotted line joins states between which trajectories went but left
-    too few frames for an interface; a dashed one is an interface that none crossed.
+    The area of a circle is in proportion to the population of the state (small ones are drawn larger), the
+    width of a line with the logarithm of the number of transition frames, and the number on a line says how
+    often the trajectories really went from one core to the other. A thin dotted line joins states between
+    which trajectories went but left too few frames for an interface; a dashed one is an interface that none
+    crossed.
 
     Parameters
     ----------
@@ -80,10 +82,13 @@ def state_network(
     links = list_links(interfaces, counts, n_states)
     pairs = np.array([link.pair for link in links], dtype=np.int64).reshape(-1, 2)
     places = layout_states(n_states, pairs) if positions is None else _check_positions(positions, n_states)
-    radii = np.maximum(_LARGEST * np.sqrt(shares), _SMALLEST)
+    radii = np.maximum(_LARGEST * np.sqrt(shares / max(shares.max(), 1e-9)), _SMALLEST)
     reach = radii.max() + 0.3
     (left, bottom), (right, top) = places.min(axis=0) - reach, places.max(axis=0) + reach
-    ax = axes_of(ax, width=5.6, height=float(np.clip(5.6 * (top - bottom) / (right - left), 2.0, 5.6)) + 0.5)
+    width = 5.6 * float(np.clip(np.sqrt(n_states / 6), 1.0, 2.5))  # more states need more paper
+    ax = axes_of(
+        ax, width=width, height=width * float(np.clip((top - bottom) / (right - left), 0.35, 1)) + 0.5
+    )
     _draw_links(ax, links, places)
     _draw_states(ax, places, radii, shares, pairs)
     ax.set(aspect="equal", xlim=(left, right), ylim=(bottom, top))
@@ -180,7 +185,9 @@ def layout_states(n_states: int, pairs: np.ndarray) -> np.ndarray:
     places -= places.mean(axis=0)
     _, _, axes = np.linalg.svd(places, full_matrices=False)
     axes *= np.sign(axes[np.arange(2), np.abs(axes).argmax(axis=1)])[:, None]
-    return _spread(places @ axes.T)  # the longer side of the network lies flat
+    places = places @ axes.T  # the longer side of the network lies flat
+    links = np.linalg.norm(places[pairs[:, 0]] - places[pairs[:, 1]], axis=1)
+    return _spread(push_apart(places, _CLOSEST * (links.mean() if len(links) else 1.0)))
 
 
 def _spread(places: np.ndarray) -> np.ndarray:

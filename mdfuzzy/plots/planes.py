@@ -11,7 +11,7 @@ from mdfuzzy.cores import Cores
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.memberships import Memberships
-from mdfuzzy.plots._axes import axes_of, color_bar
+from mdfuzzy.plots._axes import axes_of, color_bar, percent, push_apart
 from mdfuzzy.plots.bins import Bins
 from mdfuzzy.plots.colors import (
     DENSITY_MAP,
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 Kind = Literal["density", "free_energy", "states", "membership", "second"]
 _KINDS = ("density", "free_energy", "states", "membership", "second")
 _NEED_MEMBERSHIPS = ("states", "membership", "second")
+_MARK = 0.065  # size of the mark of a peak, as a share of the picture
+_ROWS = 16  # of a column of the legend
 
 
 def ramachandran(
@@ -179,7 +181,8 @@ def draw(
     elif state is not None:
         raise ValueError(f"`state` must be given with kind='membership' only; got {state!r} with {kind!r}.")
     grid = bins if isinstance(bins, Bins) else projection.bin(bins)
-    ax = axes_of(ax)
+    listed = memberships.values.shape[1] if kind == "states" else 0
+    ax = axes_of(ax, width=5.2 + 1.1 * (listed // _ROWS))
     if kind == "density":
         _paint_density(ax, grid, guide)
     elif kind == "free_energy":
@@ -282,7 +285,7 @@ def _paint_states(ax: "Axes", grid: Bins, memberships: Memberships, guide: bool)
             loc="center left",
             bbox_to_anchor=(1.0, 0.5),
             frameon=False,
-            ncols=1 + len(handles) // 16,
+            ncols=1 + len(handles) // _ROWS,
             handlelength=1.2,
             handleheight=1.2,
         )
@@ -308,40 +311,12 @@ def _mark_peaks(ax: "Axes", places: np.ndarray, grid: Bins) -> None:
     origin, size = np.array([left, bottom]), np.array([right - left, top - bottom])
     circle = {"boxstyle": "circle,pad=0.22", "facecolor": "white", "edgecolor": "black", "linewidth": 0.8}
     for state, (place, moved) in enumerate(
-        zip(places, origin + size * spread_marks((places - origin) / size), strict=True)
+        zip(places, origin + size * push_apart((places - origin) / size, _MARK), strict=True)
     ):
         ax.annotate(
             str(state), place, moved, ha="center", va="center", fontsize=8, fontweight="bold", color="black",
             bbox=circle, annotation_clip=False, zorder=5,
         )  # fmt: skip
-
-
-def spread_marks(places: np.ndarray, least: float = 0.065) -> np.ndarray:
-    """Move marks (K, 2), in shares of the picture's size, apart until none hides another.
-
-    Examples
-    --------
-    >>> spread_marks(np.array([[0.5, 0.5], [0.5, 0.5], [0.1, 0.2]]), 0.06).round(2)
-    array([[0.47, 0.5 ],
-           [0.53, 0.5 ],
-           [0.1 , 0.2 ]])
-    """
-    places = places.copy()
-    for _ in range(100):
-        still = True
-        for j in range(1, len(places)):
-            for i in range(j):
-                apart = places[j] - places[i]
-                distance = np.linalg.norm(apart)
-                if distance < 0.999 * least:
-                    direction = apart / distance if distance > 1e-9 else np.array([1.0, 0.0])
-                    push = (least - distance) / 2 * direction
-                    places[i] -= push
-                    places[j] += push
-                    still = False
-        if still:
-            break
-    return places
 
 
 def _frame(ax: "Axes", projection: Projection, grid: Bins) -> None:
@@ -360,16 +335,3 @@ def _frame(ax: "Axes", projection: Projection, grid: Bins) -> None:
             axis.set_major_locator(MaxNLocator(5))
         else:
             axis.set_ticks(np.linspace(-period / 2, period / 2, 5))
-
-
-def percent(share: float) -> str:
-    """Write a share for people: ``12 %``, ``0.3 %``, ``< 0.1 %``.
-
-    Examples
-    --------
-    >>> percent(0.1234), percent(0.0031), percent(0.00001), percent(0.0)
-    ('12 %', '0.3 %', '< 0.1 %', '0 %')
-    """
-    if 0 < share < 0.001:
-        return "< 0.1 %"
-    return f"{100 * share:.1f} %" if 0 < share < 0.01 else f"{100 * share:.0f} %"

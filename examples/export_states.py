@@ -1,0 +1,25 @@
+"""
+States for other programs
+=========================
+
+Cluster trajectories, and write what other programs take: discrete trajectories and memberships for PyEMMA,
+structures for a molecular viewer, a table for everything else. Run as ``python export_states.py FOLDER``;
+what an earlier run wrote there is replaced.
+"""
+
+import sys
+from pathlib import Path
+
+import mdfuzzy as mf
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "exported")
+frames = mf.datasets.alanine_dipeptide(stride=5)  # your own: mf.load("run*.xtc", top="protein.pdb")
+result = mf.cluster(frames)
+print(result.interfaces.table())
+
+found = frames, result.cores, result.memberships
+mf.exports.structures(folder / "structures", *found, result.interfaces, n=10, overwrite=True)
+mf.exports.write_pyemma(folder / "pyemma", *found, lag=20, overwrite=True)
+mf.exports.frame_table(folder / "frames.csv", *found, overwrite=True)
+for path in sorted(folder.rglob("[!.]*")):
+    print(path)
