@@ -139,9 +139,9 @@ def states_table(result: Clustering) -> str:
     """Return the table of states."""
     colors, visits = state_colors(result.n_states), result.visits
     torsions = isinstance(result.data, Frames) and result.data.phi is not None
-    heads = ["state", "population", "frames", "in the core", "prominence"]
+    heads = ["state", "population", "frames", "core", "prominence"]
     heads += ["φ, ψ at its peak"] * torsions + ["frame there"]
-    heads += ["visits", "mean dwell", "core to core", "metastable"] * (visits is not None)
+    heads += ["visits", "dwell", "core to core", "metastable"] * (visits is not None)
     rows = []
     for row in result.states:
         cells = [
