@@ -141,6 +141,10 @@ def test_all_states_and_interfaces_are_named(page: Page, peptide_result: mf.Clus
     for row in peptide_result.states:
         assert f"{row.frames:,}" in cells
         assert f"{row.phi[0]:.0f}°, {row.psi[0]:.0f}°".replace("-", "−") in cells
+    visits = peptide_result.visits
+    assert cells.count("yes") == np.count_nonzero(visits.metastable)
+    for reason in filter(None, visits.reasons):
+        assert reason in page.texts["section"][0]
     interfaces = peptide_result.interfaces
     assert len(interfaces) > 0
     for (a, b), size in zip(interfaces.pairs, interfaces.sizes, strict=True):
@@ -391,7 +395,7 @@ def test_frames_without_torsions(peptide_result: mf.Clustering):
     data = mf.load(peptide_result.data.xyz)
     text = render(dataclasses.replace(peptide_result, data=data))
     found = Page(text).data
-    assert found["map"]["planes"][0]["labels"][0].startswith("principal component 1 (nm")
+    assert found["map"]["planes"][0]["labels"] == list(mf.plots.project(data).labels)
     assert found["structures"]["structures"][0]["torsions"] == ""
 
 

@@ -139,9 +139,9 @@ def states_table(result: Clustering) -> str:
     """Return the table of states."""
     colors, visits = state_colors(result.n_states), result.visits
     torsions = isinstance(result.data, Frames) and result.data.phi is not None
-    heads = ["state", "population", "frames", "in the core", "prominence"]
+    heads = ["state", "population", "frames", "core", "prominence"]
     heads += ["φ, ψ at its peak"] * torsions + ["frame there"]
-    heads += ["visits", "mean dwell", "metastable"] * (visits is not None)
+    heads += ["visits", "dwell", "core to core", "metastable"] * (visits is not None)
     rows = []
     for row in result.states:
         cells = [
@@ -154,11 +154,18 @@ def states_table(result: Clustering) -> str:
         cells += [whole(torsion_text(result.data, row.peak))] * torsions
         cells.append(whole(place_of(result.data, row.peak)))
         if visits is not None:
-            cells += [f"{visits.visits[row.state]:,}", _dwell(visits.mean_dwell[row.state], visits.unit)]
-            why = escape(visits.reasons[row.state])
-            cells.append("yes" if visits.metastable[row.state] else f"<em>not shown: {why}</em>")
+            cells.append(f"{visits.visits[row.state]:,}")
+            for times in (visits.mean_dwell, visits.core_dwell):
+                cells.append(_dwell(times[row.state], visits.unit))
+            cells.append("yes" if visits.metastable[row.state] else "<em>not shown</em>")
         rows.append(cells)
-    return table(heads, rows, words=[at for at, head in enumerate(heads) if head in _TEXTS])
+    found = table(heads, rows, words=[at for at, head in enumerate(heads) if head in _TEXTS])
+    reasons = [] if visits is None else [f"{at}: {why}" for at, why in enumerate(visits.reasons) if why]
+    if reasons:
+        found += (
+            f'\n<p class="note reasons">Not shown to be metastable: state {escape("; ".join(reasons))}.</p>'
+        )
+    return found
 
 
 #: Columns of the table of states that are not numbers.
