@@ -31,8 +31,6 @@ HISTORY = 8
 MAX_ITERATIONS = 400
 #: Sweeps on the coarsest level.
 TOP_SWEEPS = 4
-#: An iteration ends when the next correction of every membership is below this.
-TOLERANCE = 1e-11
 
 
 @dataclass(frozen=True)
@@ -64,6 +62,7 @@ def solve_walk(
     n_targets: int,
     *,
     reversible: bool,
+    tolerance: float,
     start: np.ndarray | None = None,
 ) -> Solution:
     """Return the probability that the walk from each point meets each target first.
@@ -84,6 +83,8 @@ def solve_walk(
         Number of targets.
     reversible : bool
         Whether every edge is there in both directions.
+    tolerance : float
+        The iteration ends when the next correction of every membership is below this.
     start : (n, n_targets) array, optional
         A guess.
 
@@ -128,12 +129,14 @@ def solve_walk(
     guess = np.zeros((len(free), columns))
     if start is not None:
         guess[:, :n_targets] = start[free[order]]
-    solved, residual, iterations = _iterate(levels, absorb, guess)
+    solved, residual, iterations = _iterate(levels, absorb, guess, tolerance)
     values[free[order]] = solved[:, :n_targets]
     return Solution(values, residual, iterations)
 
 
-def _iterate(levels: list[Level], absorb: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, float, int]:
+def _iterate(
+    levels: list[Level], absorb: np.ndarray, x: np.ndarray, tolerance: float
+) -> tuple[np.ndarray, float, int]:
     """Correct `x` on all levels, with Anderson acceleration, until the corrections vanish."""
     from mdfuzzy._kernels import walk as kernels
 
@@ -146,7 +149,7 @@ def _iterate(levels: list[Level], absorb: np.ndarray, x: np.ndarray) -> tuple[np
         largest = float(np.abs(correction).max())
         if not np.isfinite(largest):
             break
-        if largest < TOLERANCE:
+        if largest < tolerance:
             return x + correction, max(float(np.abs(r).max()) for r in residuals), iteration
         known = min(iteration - 1, HISTORY)
         shares = np.zeros((known, x.shape[1]))
@@ -161,7 +164,7 @@ def _iterate(levels: list[Level], absorb: np.ndarray, x: np.ndarray) -> tuple[np
         kernels.take_step(x, correction, shares, steps[:known], changes[:known], step)
     raise SolveError(
         f"No convergence after {iteration} iterations: the memberships still change by {largest:.1e} "
-        f"(promised: {TOLERANCE:.0e}). Take a larger `beta`."
+        f"(promised: {tolerance:.0e}). Take a larger `beta`."
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdfuzzy._steps import Steps
-from mdfuzzy.cores import Cores, find_cores
+from mdfuzzy.cores import Cores, find_cores, find_milestones
 from mdfuzzy.density import dtm_log_density, intrinsic_dimension, kde_log_density, kde_window
 from mdfuzzy.graph import Graph
 from mdfuzzy.neighbors import Neighbors
@@ -27,6 +27,7 @@ class States:
     gap: ProminenceGap
     prominence: float
     cores: Cores
+    milestones: Cores
 
 
 def find_states(neighbors: Neighbors, settings: Settings, steps: Steps) -> States:
@@ -99,8 +100,15 @@ def find_states(neighbors: Neighbors, settings: Settings, steps: Steps) -> State
         needs=["persistence"],
         used={"prominence": prominence, "rule": settings.core_rule, "share": settings.core_share},
     )
+    milestones = steps.run(
+        "milestones",
+        Cores,
+        lambda parts: find_milestones(graph, log_density, peaks, min_prominence=prominence),
+        needs=["persistence"],
+        used={"prominence": prominence},
+    )
     window = None if np.isnan(window) else window
-    return States(k, dimension, window, graph, log_density, peaks, gap, prominence, cores)
+    return States(k, dimension, window, graph, log_density, peaks, gap, prominence, cores, milestones)
 
 
 def _window(neighbors: Neighbors, dimension: float, settings: Settings) -> float:

@@ -14,6 +14,8 @@ from mdfuzzy.memberships import Memberships, membership_entropy, solve_membershi
 
 #: A slope below this share of the steepest one counts as level.
 _LEVEL = 0.2
+#: Of the solves: far below what a choice or a picture can show, in little more than half of the time.
+_TOLERANCE = 1e-7
 #: Number of frames on which a scan is still quick.
 MAX_FRAMES = 100_000
 
@@ -173,7 +175,8 @@ def scan_beta(
     start = None
     # With disable=None tqdm looks whether it writes to a terminal.
     for at in tqdm(range(len(betas) - 1, -1, -1), unit=" betas", desc="beta", disable=None):
-        mu = solve_memberships(graph, log_density, cores, beta=float(betas[at]), start=start, **options)
+        solve = {"beta": float(betas[at]), "start": start, "tolerance": _TOLERANCE}
+        mu = solve_memberships(graph, log_density, cores, **{**solve, **options})
         entropy[at] = membership_entropy(mu.values).mean()
         residuals[at], errors[at] = mu.residual, mu.row_sum_error
         if criterion is not None:

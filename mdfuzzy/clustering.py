@@ -1,13 +1,12 @@
 """What a clustering found: the results of all its steps."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
 from mdfuzzy._check import read_only
 from mdfuzzy.beta_scan import BetaScan
-from mdfuzzy.cores import Cores, find_milestones
+from mdfuzzy.cores import Cores
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.graph import Graph
@@ -52,6 +51,8 @@ class Clustering:
         The smallest prominence of a state that was used.
     cores : Cores
         The states: their basins and their cores.
+    milestones : Cores
+        Larger cores of the same states, by which passages are counted, for Markov models: `find_milestones`.
     beta_scan : BetaScan or None
         The memberships over a range of beta, if beta was to be chosen.
     memberships : Memberships
@@ -92,6 +93,7 @@ class Clustering:
     gap: ProminenceGap
     prominence: float
     cores: Cores
+    milestones: Cores
     beta_scan: BetaScan | None
     memberships: Memberships
     interfaces: Interfaces | None = None
@@ -111,11 +113,6 @@ class Clustering:
         states = f"{self.n_states} state" + "s" * (self.n_states != 1)
         beta = f"beta={self.memberships.beta:.3g} (2: as simulated, smaller: colder)"
         return f"Clustering({states} of {len(self):,} frames, k={self.k}, {beta})"
-
-    @cached_property
-    def milestones(self) -> Cores:
-        """Larger cores of the same states, for counting passages and for Markov models: `find_milestones`."""
-        return find_milestones(self.graph, self.log_density, self.peaks, min_prominence=self.prominence)
 
     @property
     def n_states(self) -> int:

@@ -15,8 +15,8 @@ from mdfuzzy.neighbors import Neighbors
 from mdfuzzy.persistence import check_log_density
 from mdfuzzy.weights import BETA_REMEDY, Kernel, Weights, check_kernel, linear_log_weights, walk_exponent
 
-#: Rows must sum to 1 within this, or nothing is returned.
-ROW_SUM_TOLERANCE = 1e-8
+#: Rows must sum to 1 within so many times the tolerance of the solve, or nothing is returned.
+ROW_SUM_TOLERANCE = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +128,7 @@ def solve_memberships(
     dimension: float | None = None,
     unit_density: bool = False,
     start: npt.ArrayLike | None = None,
+    tolerance: float = 1e-11,
     n_jobs: int | None = None,
 ) -> Memberships:
     r"""Solve for the probability that a walk from each point reaches each core first.
@@ -165,6 +166,8 @@ def solve_memberships(
         With linear weights: scale f to a largest value of 1 first, which keeps all weights positive.
     start : (n, K) array, optional
         Memberships to begin with, such as those of a similar beta; affects the time alone.
+    tolerance : float
+        The solve ends when it would change no membership by more than this; in [1e-12, 1e-4].
     n_jobs : int, optional
         Threads; every core by default. The result is the same to the last bit.
 
@@ -176,7 +179,8 @@ def solve_memberships(
     Raises
     ------
     SolveError
-        If rows would not sum to 1 within 1e-8, or the solve does not converge.
+        If rows would not sum to 1 within 1,000 times `tolerance` (1e-8 by default), or the solve does not
+        converge.
 
     Warns
     -----
@@ -198,6 +202,7 @@ def solve_memberships(
     beta = check_real("beta", beta, above=0, finite=False, remedy=BETA_REMEDY)
     weights = check_choice("weights", weights, ("power", "linear"))
     kernel, scale = check_kernel(kernel, scale)
+    tolerance = check_real("tolerance", tolerance, at_least=1e-12, at_most=1e-4)
     _check_cores(graph, cores)
     exponent = float("nan")
     if weights == "power":
@@ -219,7 +224,7 @@ def solve_memberships(
         else:
             solution = _solve.solve_walk(
                 *edges, graph.distances, log_weights, falloff, targets, columns,
-                reversible=graph.symmetric, start=start,
+                reversible=graph.symmetric, tolerance=tolerance, start=start,
             )  # fmt: skip
     if stuck.any():
         warn_user(
@@ -229,10 +234,11 @@ def solve_memberships(
     if states == 1:
         warn_user("There is one state only: all memberships are 1.")
     error = float(np.abs(solution.values.sum(axis=1) - 1.0).max())
-    if not error <= ROW_SUM_TOLERANCE:
+    promised = ROW_SUM_TOLERANCE * tolerance
+    if not error <= promised:
         raise _solve.SolveError(
             f"Memberships at beta={beta:g} sum to 1 within {error:.1e} only (promised: "
-            f"{ROW_SUM_TOLERANCE:g}). Take a larger `beta`."
+            f"{promised:.0e}). Take a larger `beta`."
         )
     values = np.clip(solution.values, 0.0, 1.0)
     lost = values[:, states].copy() if stuck.any() else np.zeros(n)

@@ -13,7 +13,6 @@ from mdfuzzy._steps import Parts, Steps, Store
 from mdfuzzy._warn import warn_user
 from mdfuzzy.beta_scan import BetaScan, default_betas, scan_beta, scan_frames
 from mdfuzzy.clustering import Clustering
-from mdfuzzy.cores import find_milestones
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.graph import Graph
@@ -238,11 +237,8 @@ def _scan(walk: Graph, states: States, settings: Settings, data: Frames | Featur
     criterion = None
     if settings.beta == "kinetic":
         # Where the molecule goes next is seen in all frames; a few of them would step over visits to cores.
-        passages = find_milestones(
-            states.graph, states.log_density, states.peaks, min_prominence=states.prominence
-        )
-        matching = None if frames is None else passages.basins[frames[scanned.cores.peaks]]
-        criterion = kinetic_criterion(data, passages, frames=frames, states=matching)
+        matching = None if frames is None else states.cores.basins[frames[scanned.cores.peaks]]
+        criterion = kinetic_criterion(data, states.milestones, frames=frames, states=matching)
     scan = scan_beta(
         walk,
         scanned.log_density,
@@ -285,14 +281,14 @@ def _follow_trajectories(
         "interfaces": steps.run(
             "interfaces",
             Interfaces,
-            lambda parts: find_interfaces(data, memberships, states.cores),
-            needs=["data", "cores", "memberships"],
+            lambda parts: find_interfaces(data, memberships, states.milestones),
+            needs=["data", "milestones", "memberships"],
         ),
         "visits": steps.run(
             "visits",
             Visits,
-            lambda parts: visits(data, states.cores),
-            needs=["data", "cores"],
+            lambda parts: visits(data, states.milestones),
+            needs=["data", "milestones"],
             used={"timestep": timestep(data)},
         ),
     }

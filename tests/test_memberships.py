@@ -371,3 +371,10 @@ def test_one_state_has_memberships_of_exactly_1():
     with pytest.warns(UserWarning, match="one state only"):
         memberships = mf.solve_memberships(graph, np.arange(5.0), one, beta=0.1)
     assert np.all(memberships.values == 1.0)
+
+
+@pytest.mark.parametrize("tolerance", [1e-13, 0.1, 0.0])
+def test_a_tolerance_that_cannot_be_kept_or_says_nothing(tolerance):
+    graph, cores = path()
+    with pytest.raises(ValueError, match=r"`tolerance` must be a finite number >= 1e-12 and <= 0\.0001; got"):
+        mf.solve_memberships(graph, np.zeros(5), cores, tolerance=tolerance)

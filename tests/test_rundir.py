@@ -312,7 +312,7 @@ def test_the_directory_of_other_data_is_refused_and_left_as_it_is(tmp_path):
         [x, y + 1e-12],
         [np.concatenate([x, y])],  # the same vectors, another boundary
         mf.Features([x, y], periodic=[0]),
-        mf.Features([x, y], period=2.0),
+        mf.Features([x, y], periodic=[0], period=2.0),
         [y, x],
     ]
     for data in other:

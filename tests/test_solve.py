@@ -32,10 +32,10 @@ def exponent(graph, d, beta):
     return 1 / beta - ((d - 2) / (2 * d) if graph.kind == "union" else 1)
 
 
-def solve(graph, pull, targets, n_targets, **options):
+def solve(graph, pull, targets, n_targets, tolerance=1e-11, **options):
     return _solve.solve_walk(
         graph.indptr, graph.indices, graph.distances, pull, 0.0, targets, n_targets,
-        reversible=graph.symmetric, **options,
+        reversible=graph.symmetric, tolerance=tolerance, **options,
     )  # fmt: skip
 
 
@@ -113,9 +113,9 @@ def test_rounding_errors_inside_a_trap_do_not_reach_its_balance(monkeypatch):
     seen = {}
     iterate = _solve._iterate
 
-    def spy(levels, absorb, x):
+    def spy(levels, absorb, x, tolerance):
         seen.update(levels=levels, absorb=absorb, guess=x.copy())
-        return iterate(levels, absorb, x)
+        return iterate(levels, absorb, x, tolerance)
 
     monkeypatch.setattr(_solve, "_iterate", spy)
     noise = np.random.default_rng(0).normal(scale=1e-15, size=expected.shape)
@@ -140,7 +140,15 @@ def test_elimination_agrees_with_deeptime_on_small_chains():
     # Not a graph of ours (it has loops): the solver takes any weights that come from points and lengths.
     lengths = np.sqrt(-np.log(probs.ravel()))
     solution = _solve.solve_walk(
-        indptr, indices.astype(np.int32), lengths, np.zeros(12), 1.0, targets, 2, reversible=False
+        indptr,
+        indices.astype(np.int32),
+        lengths,
+        np.zeros(12),
+        1.0,
+        targets,
+        2,
+        reversible=False,
+        tolerance=1e-11,
     )
     assert_allclose(solution.values[:, 1], expected, rtol=0, atol=1e-9)
 

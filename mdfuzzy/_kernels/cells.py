@@ -205,7 +205,7 @@ def leaf_order(coordinates):
     return order
 
 
-@kernel()
+@kernel(nogil=True)
 def prepare_cell(
     flat,
     norms,
@@ -270,20 +270,3 @@ def prepare_cell(
                 low[leaf, p] = min(low[leaf, p], value)
                 high[leaf, p] = max(high[leaf, p], value)
     return radius, torque, smallest
-
-
-@kernel(nogil=True)
-def prepare_cells(cells, spreads, first, last):  # OUT cells
-    """Fill the cells `first` to `last` of the index, given their members (`order`) and seeds (`centres`)."""
-    for c in range(first, last):
-        a, b = cells.cell_start[c], cells.cell_start[c + 1]
-        p, q = cells.leaf_start[c], cells.leaf_start[c + 1]
-        cells.radii[c], cells.torques[c], cells.spreads[c] = prepare_cell(
-            cells.flat, cells.norms, spreads, cells.order[a:b], cells.centres[c], cells.axes[c],
-            cells.blocks[p * ROWS * LANES : q * ROWS * LANES],
-            cells.low[p:q], cells.high[p:q], cells.rows[a:b],
-        )  # fmt: skip
-        total = 0.0
-        for j in range(cells.centres.shape[1]):
-            total += np.float64(cells.centres[c, j]) ** 2
-        cells.centre_norms[c] = total

@@ -15,7 +15,7 @@ def kernel(**options: object) -> Callable[[Callable], Callable]:
 
     def decorate(function: Callable) -> Callable:
         try:
-            return numba.njit(cache=True, error_model="numpy", **options)(function)
+            return numba.njit(cache=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
         except RuntimeError as error:
             if "cannot cache" not in str(error):
                 raise
