@@ -95,11 +95,11 @@ def test_other_errors_are_passed_on(monkeypatch: pytest.MonkeyPatch):
         kernel()(lambda x: x)
 
 
-def compile_one_of_ours() -> None:
+def compile_one_of(module: str) -> None:
     def twice(x):
         return 2 * x
 
-    twice.__module__ = "mdfuzzy.test"
+    twice.__module__ = f"mdfuzzy._kernels.{module}"
     numba.njit(twice)(1)
 
 
@@ -111,13 +111,25 @@ def test_a_second_process_compiles_ahead_until_the_block_ends(monkeypatch, tmp_p
     with compiling.compiled_ahead():
         time.sleep(0.1)
         assert not mark.exists()  # nothing has to be compiled so far
-        compile_one_of_ours()
-        compile_one_of_ours()
+        compile_one_of("knn")
+        compile_one_of("cells")
         end = time.monotonic() + 60
         while not (mark.exists() and mark.read_text()) and time.monotonic() < end:
             time.sleep(0.02)
     with pytest.raises(ProcessLookupError):
         os.kill(int(mark.read_text()), 0)
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core: nothing is compiled ahead")
+def test_kernels_that_are_being_compiled_ahead_are_waited_for(monkeypatch, tmp_path: Path):
+    mark = tmp_path / "done"
+    code = f"import time; time.sleep(0.5); open({str(mark)!r}, 'w')"
+    monkeypatch.setattr(compiling, "_LATER_STEPS", code)
+    with compiling.compiled_ahead():
+        compile_one_of("knn")
+        assert not mark.exists()
+        compile_one_of("walk")
+        assert mark.exists()
 
 
 def test_what_is_compiled_ahead_is_what_the_later_steps_need():

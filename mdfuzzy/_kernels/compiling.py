@@ -20,29 +20,36 @@ mdfuzzy.cluster(points, mdfuzzy.Settings(n_jobs=1))
 """
 
 
-class _Once(event.Listener):
-    """Calls a function when the first kernel of this package has to be compiled."""
+#: The modules of the search itself, which this process compiles.
+_SEARCH = {f"mdfuzzy._kernels.{name}" for name in ("cells", "knn", "lanes", "rmsd")}
 
-    def __init__(self, call: Callable[[], object]) -> None:
-        self._call: Callable[[], object] | None = call
+
+class _Listener(event.Listener):
+    """Calls a function with the module of every kernel of this package that has to be compiled."""
+
+    def __init__(self, call: Callable[[str], object]) -> None:
+        self._call = call
 
     def on_start(self, event: event.Event) -> None:
-        if self._call is not None and event.data["dispatcher"].py_func.__module__.startswith("mdfuzzy."):
-            call, self._call = self._call, None
-            call()
+        module = event.data["dispatcher"].py_func.__module__
+        if module.startswith("mdfuzzy."):
+            self._call(module)
 
     def on_end(self, event: event.Event) -> None:
         pass
 
 
-def _announce() -> None:
-    logger.info("compiling kernels, which are then kept on disk: up to two minutes, once")
-
-
 @contextmanager
 def announced() -> Iterator[None]:
     """Inside the block, log a message when the first kernel is compiled that is not on the disk."""
-    with event.install_listener("numba:compile", _Once(_announce)):
+    told = []
+
+    def announce(module: str) -> None:
+        if not told:
+            told.append(module)
+            logger.info("compiling kernels, which are then kept on disk: up to two minutes, once")
+
+    with event.install_listener("numba:compile", _Listener(announce)):
         yield
 
 
@@ -50,21 +57,26 @@ def announced() -> Iterator[None]:
 def compiled_ahead() -> Iterator[None]:
     """Inside the block, let a second process compile the kernels of the later steps while this one is busy.
 
-    numba compiles on one core. What the other process has compiled is on the disk when it is needed here.
-    It is started when the first kernel is not there yet, and stopped when the block ends.
+    numba compiles on one core. What the other process has compiled is on the disk when it is needed here; if
+    it is needed earlier, this process waits. The other one is started when the first kernel is not there
+    yet, and stopped when the block ends.
     """
     processes: list[subprocess.Popen] = []
 
-    def start() -> None:
-        command = [sys.executable, "-W", "ignore", "-c", _LATER_STEPS]
-        with suppress(OSError):  # then this process compiles everything
-            processes.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    def share(module: str) -> None:
+        if not processes:
+            command = [sys.executable, "-W", "ignore", "-c", _LATER_STEPS]
+            with suppress(OSError):  # then this process compiles everything
+                silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+                processes.append(subprocess.Popen(command, **silent))
+        elif module not in _SEARCH:
+            processes[0].wait()
 
     if (os.cpu_count() or 1) < 2:
         yield
         return
     try:
-        with event.install_listener("numba:compile", _Once(start)):
+        with event.install_listener("numba:compile", _Listener(share)):
             yield
     finally:
         for process in processes:
