@@ -25,6 +25,10 @@ Every number, table and picture below is written by
 
 `--only NAME` computes one part again ({names}).
 **Large beta is hot**: 2 is the ensemble's own diffusion, 1 the plain walk of the paper.
+
+The paper gives no recipe for its synthetic sets. Those of the first three parts were made for this page, and
+their shapes chosen until they showed the effects that the paper describes: they illustrate, they are no
+independent evidence.
 """
 
 
