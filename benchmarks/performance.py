@@ -68,7 +68,8 @@ of frames to the power e, fitted to all sizes; n log n is about 1.08.
 
 _NEIGHBORS = """## The search for neighbours
 
-    python benchmarks/neighbors.py --frames 50000 142074 400000 1420738 --plot docs/performance/neighbors.svg --write docs/performance
+    python benchmarks/neighbors.py --frames 50000 142074 400000 1420738 \\
+        --plot docs/performance/neighbors.svg --write docs/performance
 
 *Times md.rmsd* is the time of comparing all pairs with mdtraj over ours, *times vectorised kernel* the same
 with the package's own vectorised kernel. Exact RMSD neighbours, {neighbors} of every frame.
