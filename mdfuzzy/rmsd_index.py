@@ -244,13 +244,12 @@ def _queries(xyz: np.ndarray) -> kernels.Queries:
     n, atoms, _ = xyz.shape
     flat = np.zeros((n, 3 * (atoms + atoms % 2)), np.float32)
     flat[:, : 3 * atoms] = xyz.reshape(n, -1)
-    norms = np.einsum("ij,ij->i", flat, flat, dtype=np.float64)
-    spreads = np.empty(n)
+    norms, spreads = np.empty(n), np.empty(n)
     for first in range(0, n, 100_000):
-        part = xyz[first : first + 100_000].astype(np.float64)
-        spreads[first : first + 100_000] = np.linalg.eigvalsh(part.transpose(0, 2, 1) @ part)[:, :2].sum(
-            axis=1
-        )
+        part, rows = xyz[first : first + 100_000].astype(np.float64), slice(first, first + 100_000)
+        # from float64: a sum that converts on the way has other bits wherever its buffer ends
+        norms[rows] = np.einsum("ij,ij->i", *[part.reshape(len(part), -1)] * 2)
+        spreads[rows] = np.linalg.eigvalsh(part.transpose(0, 2, 1) @ part)[:, :2].sum(axis=1)
     # eigenvalues to within rounding; a smaller spread is always safe
     return kernels.Queries(flat, norms, np.maximum(spreads - 1e-14 * norms, 0.0))
 

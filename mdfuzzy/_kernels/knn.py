@@ -158,10 +158,25 @@ def push(heaps, lane, value):  # OUT heaps
 
 
 @kernel()
+def settle_ties(rank, exact, kept, order):  # OUT rank
+    """Let the smaller frame come first among equal distances: so the nearest do not depend on the cells."""
+    for i in range(1, len(rank)):
+        item = rank[i]
+        hole = i
+        while hole > 0:
+            before = rank[hole - 1]
+            if exact[before] < exact[item] or order[kept[before]] < order[kept[item]]:
+                break
+            rank[hole] = before
+            hole -= 1
+        rank[hole] = item
+
+
+@kernel()
 def settle(queries, query, norm, cells, lane, targets, bounds, count, heaps, k):  # OUT targets, bounds, heaps
     """Compute exact distances of a lane's candidates; keep, in order, the k nearest or all within the radius.
 
-    Return how many they are.
+    Of equally near ones the first frames are nearer. Return how many they are.
     """
     kept = np.empty(count, np.int32)
     left = 0
@@ -172,6 +187,8 @@ def settle(queries, query, norm, cells, lane, targets, bounds, count, heaps, k):
     exact = np.empty(left)
     squared_distances(queries.flat[query], norm, cells.flat, cells.norms, kept[:left], exact)
     rank = np.argsort(exact)
+    if k > 0:
+        settle_ties(rank, exact, kept, cells.order)
     size = 0
     for i in range(left):
         if size == k > 0 or (k == 0 and exact[rank[i]] > heaps[lane, 0]):
