@@ -196,8 +196,9 @@ def settle(queries, query, norm, cells, lane, targets, bounds, count, heaps, k):
         targets[lane, size] = kept[rank[i]]
         bounds[lane, size] = exact[rank[i]]
         size += 1
-    for i in range(min(size, k)):
-        heaps[lane, k - 1 - i] = bounds[lane, i]  # descending: a valid max-heap
+    root = heaps[lane, 0]
+    for i in range(k):  # descending: a valid max-heap; a place that nobody has taken keeps the limit
+        heaps[lane, k - 1 - i] = min(bounds[lane, i], root) if i < size else root
     return size
 
 
