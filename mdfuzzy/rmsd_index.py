@@ -9,6 +9,7 @@ import numpy as np
 
 from mdfuzzy._kernels import cells as kernels
 from mdfuzzy._kernels import knn
+from mdfuzzy._movable import Movable
 from mdfuzzy._threads import run_ranges
 
 #: Frames per cell, on average: about where the cost of visiting cells equals that of looking through them.
@@ -19,7 +20,7 @@ ROOM = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Chunks:
+class Chunks(Movable):
     """Queries in groups of at most 64 that are near each other, each group with the cell that it is
     nearest to.
     """
@@ -50,7 +51,7 @@ class Chunks:
 
 
 @dataclass(frozen=True, eq=False)
-class RmsdIndex:
+class RmsdIndex(Movable):
     """Frames in cells, ready to be searched."""
 
     cells: kernels.Cells
@@ -66,11 +67,9 @@ class RmsdIndex:
 
     def chunks(self, xyz: np.ndarray, n_jobs: int | None) -> Chunks:
         """Return other frames, (n, atoms, 3) and centred, as queries."""
-        queries = _queries(xyz)
+        queries = flatten(xyz)
         everything = np.arange(len(xyz))
-        label = _nearest(
-            queries.flat, queries.norms, everything, self.cells.centres, self.cells.centre_norms, n_jobs
-        )
+        label = nearest_centres(queries, everything, self.cells.centres, self.cells.centre_norms, n_jobs)
         order = np.argsort(label, kind="stable")
         sizes = np.bincount(label, minlength=len(self.cells.centres))
         return _chunks(kernels.Queries(*(part[order] for part in queries)), order, sizes, own=False)
@@ -101,6 +100,27 @@ class RmsdIndex:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (indices, distances, counts) of the nearest frames of the queries, in their order.
 
+        Takes the parameters of `nearest_squares`.
+        """
+        options = {"factor": factor, "n_jobs": n_jobs, "advance": advance}
+        indices, squares, counts = self.nearest_squares(chunks, n_neighbors, **options)
+        return indices, self.lengths(squares), counts
+
+    def lengths(self, squares: np.ndarray) -> np.ndarray:
+        """Return the RMSDs (nm, float32) of squared norms."""
+        return np.sqrt(squares / self.cells.atoms).astype(np.float32)
+
+    def nearest_squares(
+        self,
+        chunks: Chunks,
+        n_neighbors: int,
+        *,
+        factor: float = 1.0,
+        n_jobs: int | None = None,
+        advance: Callable[[int], object] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (indices, squared norms, counts) of the nearest frames of the queries, in their order.
+
         With `factor` below 1 cells are taken to be smaller than they are: faster, and not exact. `counts`
         (groups, 4) says how many RMSDs to centres, visits of cells, Euclidean tests and exact RMSDs each
         group of queries took.
@@ -109,7 +129,7 @@ class RmsdIndex:
         slack = self.slack(chunks.queries)
         start = _offsets(chunks.sizes)
         indices = np.empty((start[-1], n_neighbors), np.int32)
-        distances = np.empty((start[-1], n_neighbors), np.float32)
+        squares = np.empty((start[-1], n_neighbors))
         counts = np.zeros((len(chunks), 4), np.int64)
         room = ROOM * max(n_neighbors, kernels.LANES)
 
@@ -130,12 +150,12 @@ class RmsdIndex:
                         f"{n_neighbors} neighbours for frame {frame}. Please report this data."
                     )
                 indices[rows] = cells.order[targets[: len(members), :n_neighbors]]
-                distances[rows] = np.sqrt(bounds[: len(members), :n_neighbors] / cells.atoms)
+                squares[rows] = bounds[: len(members), :n_neighbors]
                 if advance is not None:
                     advance(len(members))
 
         run_ranges(search, len(chunks), 4, n_jobs)
-        return indices, distances, counts
+        return indices, squares, counts
 
     def within(
         self,
@@ -146,31 +166,49 @@ class RmsdIndex:
         advance: Callable[[int], object] | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (queries, indices, distances) of all pairs within `radius` (nm)."""
-        slack, norm = self.slack(chunks.queries), float(radius * np.sqrt(self.cells.atoms))
+        limits = np.full(len(chunks), radius * np.sqrt(self.cells.atoms))
+        rows, indices, squares = self.within_squares(chunks, limits, n_jobs=n_jobs, advance=advance)
+        return chunks.order[rows], indices, self.lengths(squares)
+
+    def within_squares(
+        self,
+        chunks: Chunks,
+        limits: np.ndarray,
+        *,
+        n_neighbors: int = 0,
+        n_jobs: int | None = None,
+        advance: Callable[[int], object] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (rows, indices, squared norms) of all pairs within the `limits`, one norm for each group.
+
+        Rows count the queries of the chunks, one group after the other. With `n_neighbors` only the nearest so
+        many of each query are sure to be among them, and some may be beyond the limit.
+        """
+        slack, start = self.slack(chunks.queries), _offsets(chunks.sizes)
         found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [None] * len(chunks)
         counts = np.zeros((len(chunks), 4), np.int64)
 
         def search(first: int, last: int) -> None:
-            targets, bounds = _space(16 * kernels.LANES)
+            targets, bounds = _space(max(16 * kernels.LANES, ROOM * n_neighbors))
             filled = np.empty(kernels.LANES, np.int64)
             for c in range(first, last):
                 members = np.arange(chunks.first[c], chunks.last[c])
                 while not knn.search_group(
                     chunks.queries, members, chunks.cell[c], chunks.own, self.cells, slack, 1.0,
-                    norm, 0, targets, bounds, filled, counts[c],
+                    limits[c], n_neighbors, targets, bounds, filled, counts[c],
                 ):  # fmt: skip
                     targets, bounds = _space(2 * targets.shape[1])
                 sizes = filled[: len(members)]
                 taken = np.arange(targets.shape[1]) < sizes[:, None]
-                lengths = np.sqrt(bounds[: len(members)][taken] / self.cells.atoms).astype(np.float32)
+                rows = np.repeat(np.arange(start[c], start[c + 1]), sizes)
                 nearby = self.cells.order[targets[: len(members)][taken]]
-                found[c] = np.repeat(chunks.frames[members], sizes), nearby, lengths
+                found[c] = rows, nearby, bounds[: len(members)][taken]
                 if advance is not None:
                     advance(len(members))
 
         run_ranges(search, len(chunks), 4, n_jobs)
-        queries, indices, lengths = zip(*found, strict=True)
-        return np.concatenate(queries), np.concatenate(indices), np.concatenate(lengths)
+        rows, indices, squares = zip(*found, strict=True)
+        return np.concatenate(rows), np.concatenate(indices), np.concatenate(squares)
 
 
 def build_index(xyz: np.ndarray, *, n_jobs: int | None = None) -> RmsdIndex:
@@ -180,14 +218,14 @@ def build_index(xyz: np.ndarray, *, n_jobs: int | None = None) -> RmsdIndex:
     about `CELL_SIZE` frames, smaller where frames are dense. Any partition is valid: it only decides how
     fast searches are.
     """
-    queries = _queries(xyz)
+    queries = flatten(xyz)
     flat, norms = queries.flat, queries.norms
     random = np.random.default_rng(0)
-    groups = _groups(flat, norms, np.arange(len(flat)), int(np.sqrt(len(flat) / CELL_SIZE)), random, n_jobs)
+    groups = coarse_groups(queries, random, n_jobs)
     cells = [
         cell
         for members, _ in groups
-        for cell in _groups(flat, norms, members, -(-len(members) // CELL_SIZE), random, n_jobs)
+        for cell in _groups(queries, members, -(-len(members) // CELL_SIZE), random, n_jobs)
     ]
     sizes = np.array([len(members) for members, _ in cells])
     n_cells, width = len(cells), flat.shape[1]
@@ -239,7 +277,17 @@ def _chunks(queries: kernels.Queries, frames: np.ndarray, sizes: np.ndarray, *, 
     return Chunks(queries, frames, first, np.append(first[1:], len(frames)), cell, own)
 
 
-def _queries(xyz: np.ndarray) -> kernels.Queries:
+def coarse_groups(
+    queries: kernels.Queries, random: np.random.Generator, n_jobs: int | None
+) -> list[tuple[np.ndarray, int]]:
+    """Divide frames among some of them, each to the nearest: return (members, seed) of as many groups as
+    each has cells.
+    """
+    n = len(queries.flat)
+    return _groups(queries, np.arange(n), int(np.sqrt(n / CELL_SIZE)), random, n_jobs)
+
+
+def flatten(xyz: np.ndarray) -> kernels.Queries:
     """Return frames flat, padded to an even number of atoms, with what the kernels need to know of each."""
     n, atoms, _ = xyz.shape
     flat = np.zeros((n, 3 * (atoms + atoms % 2)), np.float32)
@@ -255,8 +303,7 @@ def _queries(xyz: np.ndarray) -> kernels.Queries:
 
 
 def _groups(
-    flat: np.ndarray,
-    norms: np.ndarray,
+    queries: kernels.Queries,
     members: np.ndarray,
     count: int,
     random: np.random.Generator,
@@ -266,26 +313,27 @@ def _groups(
     empty.
     """
     seeds = random.choice(members, max(1, min(count, len(members))), replace=False)
-    label = _nearest(flat, norms, members, flat[seeds], norms[seeds], n_jobs)
+    label = nearest_centres(queries, members, queries.flat[seeds], queries.norms[seeds], n_jobs)
     parts = np.split(
         members[np.argsort(label, kind="stable")], np.cumsum(np.bincount(label, minlength=len(seeds)))[:-1]
     )
     return [(part, int(seed)) for part, seed in zip(parts, seeds, strict=True) if len(part)]
 
 
-def _nearest(
-    flat: np.ndarray,
-    norms: np.ndarray,
+def nearest_centres(
+    queries: kernels.Queries,
     members: np.ndarray,
     centres: np.ndarray,
     centre_norms: np.ndarray,
     n_jobs: int | None,
 ) -> np.ndarray:
-    """Return the nearest of `centres` for each of `members`."""
+    """Return the nearest of `centres` (flat frames) for each of `members`."""
     labels = np.empty(len(members), np.int32)
 
     def assign(first: int, last: int) -> None:
-        kernels.nearest_centres(flat, norms, members, centres, centre_norms, first, last, labels)
+        kernels.nearest_centres(
+            queries.flat, queries.norms, members, centres, centre_norms, first, last, labels
+        )
 
     run_ranges(assign, len(members), 4096, n_jobs)
     return labels
