@@ -1,11 +1,11 @@
 """An index in several parts, each of which may be on another machine: the same neighbours, to the bit.
 
 The distance of two frames depends on nothing but the two, and of equally near frames the first counts as
-nearer. So the nearest of all frames are the nearest among the nearest of each part, whatever the parts are and
-in whatever order they are put together.
+nearer. So the nearest of all frames are the nearest among the nearest of each part, whatever the parts are
+and in whatever order they are put together.
 
-A query is searched in its own shard first. Its farthest neighbour there limits how far others can be, and most
-cells of other shards are seen to be farther at once.
+A query is searched in its own shard first. Its farthest neighbour there limits how far others can be, and
+most cells of other shards are seen to be farther at once.
 """
 
 from collections.abc import Sequence
@@ -222,8 +222,8 @@ def build_shard(xyz: np.ndarray, frames: np.ndarray) -> Shard:
 def _with_guests(index: RmsdIndex, centres: np.ndarray) -> RmsdIndex:
     """Return an index with empty cells about `centres` (flat) at the end.
 
-    Queries that are near none of its cells start from there: how far they are from a cell then follows from the
-    distance of the two centres.
+    Queries that are near none of its cells start from there: how far they are from a cell then follows from
+    the distance of the two centres.
     """
     cells = index.cells
 

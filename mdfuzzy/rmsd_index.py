@@ -181,8 +181,8 @@ class RmsdIndex(Movable):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (rows, indices, squared norms) of all pairs within the `limits`, one norm for each group.
 
-        Rows count the queries of the chunks, one group after the other. With `n_neighbors` only the nearest so
-        many of each query are sure to be among them, and some may be beyond the limit.
+        Rows count the queries of the chunks, one group after the other. With `n_neighbors` only the nearest
+        so many of each query are sure to be among them, and some may be beyond the limit.
         """
         slack, start = self.slack(chunks.queries), _offsets(chunks.sizes)
         found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [None] * len(chunks)
