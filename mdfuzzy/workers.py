@@ -54,7 +54,7 @@ def connect(address: str) -> Iterator["Client"]:
     from distributed import Client, LocalCluster
 
     if address.startswith(_LOCAL):
-        options = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
+        options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
         with (
             LocalCluster(n_workers=_count(address), **options, silence_logs=logging.ERROR) as cluster,
             Client(cluster) as client,
@@ -68,6 +68,11 @@ def connect(address: str) -> Iterator["Client"]:
                 "is no such file."
             )
         where = {"scheduler_file": address}
+    elif ":" not in address:
+        raise ValueError(
+            "`dask` must be the address of a scheduler with its port, such as 'tcp://10.0.0.1:8786', its "
+            f"JSON file, or 'local:N'; got {address!r}."
+        )
     else:
         where = {"address": address}
     try:
