@@ -115,14 +115,15 @@ def choose_layout(
     copies = 2 * index_bytes(n, atoms) + 2 * frame * n_others
     chosen = Layout(1, PROCESS + copies + threads * TASK * kernels.LANES * n_neighbors * 40)
     if layout == "sharded" or (layout is None and limit is not None and chosen.memory > limit):
-        shards = _count_shards(len(workers.addresses), n, n_neighbors)
-        shard = -(-n // shards)
-        held = (
-            -(-shards // len(workers.addresses)) + 1
-        )  # and one that is being built, or was another worker's
-        passing = 2 * len(workers.addresses) * block * frame + 2 * threads * block * n_neighbors * 60
-        memory = PROCESS + held * index_bytes(shard, atoms) + 2 * frame * shard + passing
-        chosen = Layout(shards, memory)
+        for shards in _possible_shards(len(workers.addresses), n, n_neighbors):
+            shard = index_bytes(-(-n // shards), atoms)
+            held = -(-shards // len(workers.addresses)) + 1  # and one that was another worker's
+            passing = 2 * shards * block * frame + 2 * threads * block * n_neighbors * 60
+            memory = PROCESS + held * shard + 2 * frame * -(-n // shards) + passing
+            if not chosen.sharded or memory < chosen.memory:
+                chosen = Layout(shards, memory)
+            if limit is None or memory <= limit:
+                break
     if limit is not None and chosen.memory > limit:
         raise ValueError(
             f"The workers of `client` must have enough memory for the frames ({chosen}, of which Dask leaves "
@@ -131,15 +132,15 @@ def choose_layout(
     return chosen
 
 
-def _count_shards(n_workers: int, n: int, n_neighbors: int) -> int:
-    """Return a power of two: so a few workers more or less leave the blocks of an earlier run of use."""
+def _possible_shards(n_workers: int, n: int, n_neighbors: int) -> list[int]:
+    """Return powers of two: few shards, because the search in one more costs time."""
     most = n // (n_neighbors + 2)
     if most < 2:
         raise ValueError(
             f"`layout` must be 'scattered' for so few frames: a shard needs {n_neighbors + 2} of them; got "
             f"{n} in all."
         )
-    shards = 2
-    while shards < n_workers and 2 * shards <= most:
-        shards *= 2
-    return shards
+    powers = [2]
+    while powers[-1] < n_workers and 2 * powers[-1] <= most:
+        powers.append(2 * powers[-1])
+    return powers

@@ -148,8 +148,10 @@ class ShardedSearch:
         within a radius those of every pair, whose query is `queries`.
         """
         with explained(self.client):
-            shards = self._build()
-        futures = ((name, self._search(self.blocks[name], shards)) for name in names)
+            copies = self._build()
+        futures = (
+            (name, self._search(number, self.blocks[name], copies)) for number, name in enumerate(names)
+        )
         for name, arrays in results(self.client, futures, 2 * len(self.workers.addresses)):
             advance(len(arrays["rows"]))
             yield name, arrays
@@ -160,40 +162,46 @@ class ShardedSearch:
         names = "queries", "indices", "distances"
         return tuple(np.concatenate([part[name] for part in parts]) for name in names)
 
-    def _build(self) -> list["Future"]:
-        """Let the workers make the shards: of files that they all see, otherwise of what is sent to them."""
+    def _build(self) -> list[list["Future"]]:
+        """Let the workers make the shards, as many copies of each as there are workers for.
+
+        Of files that they all see, otherwise of what is sent to them.
+        """
         files = FrameFiles.of(self.frames) if isinstance(self.frames, Frames) else None
         if files is not None and not all(self.client.run(files.are_here).values()):
             files = None
         where = "read by the workers from the files" if files else "sent to the workers"
         logger.info(f"{len(self.xyz):,} frames, {where}")
-        addresses, shards = self.workers.addresses, []
+        addresses, members = self.workers.addresses, self.division.shards
+        digests = [_digest(self.xyz[each]) if files else "" for each in members]
+        copies: list[list[Future]] = [[] for _ in members]
         with warnings.catch_warnings():
             # Dask warns of large arguments, but only what it keeps can be made again when a worker is lost.
             warnings.filterwarnings("ignore", message="Sending large graph")
-            for number, members in enumerate(self.division.shards):
-                part = self.xyz[members]
-                task = (
-                    (build_shard, part, members) if files is None else (_read, files, members, _digest(part))
-                )
+            for number in range(max(len(addresses), len(members))):
+                shard = number % len(members)
+                if files is None:
+                    task = build_shard, self.xyz[members[shard]], members[shard]
+                else:
+                    task = _read, files, members[shard], digests[shard]
                 place = {"workers": [addresses[number % len(addresses)]], "allow_other_workers": True}
-                shards.append(self.client.submit(*task, pure=False, **place))
-        return shards
+                copies[shard].append(self.client.submit(*task, pure=False, **place))
+        return copies
 
-    def _search(self, block: Block, shards: list["Future"]) -> "Future":
-        """Submit the tasks of a block."""
+    def _search(self, number: int, block: Block, copies: list[list["Future"]]) -> "Future":
+        """Submit the tasks of a block, the `number`-th: the next one uses the next copies."""
 
         def submit(function: Callable, *arguments: object) -> "Future":
             return self.client.submit(function, *arguments, pure=False)
 
+        shards = [each[number % len(each)] for each in copies]
+        own = shards.pop(block.shard)
         if block.rows is None:
-            home = submit(_search_own, shards[block.shard], block.part, block.parts, self.aim)
+            home = submit(_search_own, own, block.part, block.parts, self.aim)
         else:
-            xyz = self.others[block.rows]
-            home = submit(_search_others, shards[block.shard], block.rows, xyz, self.aim)
+            home = submit(_search_others, own, block.rows, self.others[block.rows], self.aim)
         visitors = submit(_visitors_of, home)
-        others = [shard for number, shard in enumerate(shards) if number != block.shard]
-        found = [submit(_receive, shard, visitors, self.aim) for shard in others]
+        found = [submit(_receive, shard, visitors, self.aim) for shard in shards]
         return submit(_finish, home, self.aim, *found)
 
 

@@ -10,21 +10,26 @@ most cells of other shards are seen to be farther at once.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
 from mdfuzzy._kernels.cells import Queries
 from mdfuzzy._kernels.knn import NO_LIMIT
+from mdfuzzy._kernels.merging import merge_rows
 from mdfuzzy._kernels.rmsd import squared_distances
 from mdfuzzy._movable import Movable
 from mdfuzzy.rmsd_index import (
     Chunks,
     RmsdIndex,
     build_index,
-    coarse_groups,
     flatten,
+    group_frames,
     nearest_centres,
 )
+
+#: Groups of frames for each shard: more make shards more compact, and take more time.
+SEEDS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +65,8 @@ def divide(xyz: np.ndarray, n_shards: int, *, n_jobs: int | None = None) -> Divi
     into runs.
     """
     queries = flatten(xyz)
-    groups = coarse_groups(queries, np.random.default_rng(0), n_jobs)
+    everything, random = np.arange(len(xyz)), np.random.default_rng(0)
+    groups = group_frames(queries, everything, SEEDS * n_shards, random, n_jobs)
     seeds = np.array([seed for _, seed in groups])
     walk = _walk(queries, seeds)
     order = np.concatenate([groups[place][0] for place in walk])
@@ -114,18 +120,25 @@ class Found(Movable):
 
 
 def merge(parts: Sequence[Found], n_neighbors: int | None = None) -> Found:
-    """Put together what was found in several shards; of each row the nearest, or all (None).
+    """Put together what was found in several shards; of each row the nearest so many, or all (None).
 
     The order of the parts does not matter, nor does it if some are put together before others.
     """
-    frames, squares, rows = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("frames", "squares", "rows")
-    )
-    order = np.lexsort((frames, squares, rows))
+    by_size = sorted(parts, key=lambda part: len(part.frames))  # the small ones first: less to copy
+    return reduce(lambda one, other: _merge_two(one, other, n_neighbors), by_size)
+
+
+def _merge_two(one: Found, other: Found, n_neighbors: int | None) -> Found:
+    sizes = np.diff(one.start) + np.diff(other.start)
     if n_neighbors is not None:
-        place = np.arange(len(order)) - np.searchsorted(rows[order], np.arange(len(parts[0])))[rows[order]]
-        order = order[place < n_neighbors]
-    return _found(rows[order], len(parts[0]), frames[order], squares[order])
+        sizes = np.minimum(sizes, n_neighbors)
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    both = Found(start, np.empty(start[-1], np.int32), np.empty(start[-1]))
+    merge_rows(
+        one.start, one.frames, one.squares, other.start, other.frames, other.squares,
+        both.start, both.frames, both.squares,
+    )  # fmt: skip
+    return both
 
 
 def _found(rows: np.ndarray, n_rows: int, frames: np.ndarray, squares: np.ndarray) -> Found:
@@ -185,9 +198,8 @@ class Shard(Movable):
         """Search queries of this shard in it, all frames within `radius` (nm)."""
         limit, m = radius * np.sqrt(self.index.cells.atoms), int(chunks.sizes.sum())
         rows, indices, squares = self.index.within_squares(chunks, np.full(len(chunks), limit), n_jobs=1)
-        return _found(rows, m, self.frames[indices], squares), self.visitors(
-            chunks, np.full(m, limit * limit)
-        )
+        found = _found(rows, m, self.frames[indices], squares)
+        return found, self.visitors(chunks, np.full(m, limit * limit))
 
     def visitors(self, chunks: Chunks, limits: np.ndarray) -> Visitors:
         """Return queries of this shard with all that other shards need to know of them."""

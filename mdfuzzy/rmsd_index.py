@@ -199,10 +199,10 @@ class RmsdIndex(Movable):
                 ):  # fmt: skip
                     targets, bounds = _space(2 * targets.shape[1])
                 sizes = filled[: len(members)]
-                taken = np.arange(targets.shape[1]) < sizes[:, None]
+                here = slice(len(members)), slice(sizes.max())
+                taken = np.arange(sizes.max()) < sizes[:, None]
                 rows = np.repeat(np.arange(start[c], start[c + 1]), sizes)
-                nearby = self.cells.order[targets[: len(members)][taken]]
-                found[c] = rows, nearby, bounds[: len(members)][taken]
+                found[c] = rows, self.cells.order[targets[here][taken]], bounds[here][taken]
                 if advance is not None:
                     advance(len(members))
 
@@ -221,11 +221,12 @@ def build_index(xyz: np.ndarray, *, n_jobs: int | None = None) -> RmsdIndex:
     queries = flatten(xyz)
     flat, norms = queries.flat, queries.norms
     random = np.random.default_rng(0)
-    groups = coarse_groups(queries, random, n_jobs)
+    count = int(np.sqrt(len(flat) / CELL_SIZE))
+    groups = group_frames(queries, np.arange(len(flat)), count, random, n_jobs)
     cells = [
         cell
         for members, _ in groups
-        for cell in _groups(queries, members, -(-len(members) // CELL_SIZE), random, n_jobs)
+        for cell in group_frames(queries, members, -(-len(members) // CELL_SIZE), random, n_jobs)
     ]
     sizes = np.array([len(members) for members, _ in cells])
     n_cells, width = len(cells), flat.shape[1]
@@ -277,16 +278,6 @@ def _chunks(queries: kernels.Queries, frames: np.ndarray, sizes: np.ndarray, *, 
     return Chunks(queries, frames, first, np.append(first[1:], len(frames)), cell, own)
 
 
-def coarse_groups(
-    queries: kernels.Queries, random: np.random.Generator, n_jobs: int | None
-) -> list[tuple[np.ndarray, int]]:
-    """Divide frames among some of them, each to the nearest: return (members, seed) of as many groups as
-    each has cells.
-    """
-    n = len(queries.flat)
-    return _groups(queries, np.arange(n), int(np.sqrt(n / CELL_SIZE)), random, n_jobs)
-
-
 def flatten(xyz: np.ndarray) -> kernels.Queries:
     """Return frames flat, padded to an even number of atoms, with what the kernels need to know of each."""
     n, atoms, _ = xyz.shape
@@ -302,7 +293,7 @@ def flatten(xyz: np.ndarray) -> kernels.Queries:
     return kernels.Queries(flat, norms, np.maximum(spreads - 1e-14 * norms, 0.0))
 
 
-def _groups(
+def group_frames(
     queries: kernels.Queries,
     members: np.ndarray,
     count: int,
