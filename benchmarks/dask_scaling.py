@@ -12,7 +12,6 @@ beside the page.
 """
 
 import argparse
-import json
 import logging
 import os
 import signal
@@ -24,21 +23,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from dask_forecast import forecast, forecast_table, goal, table
 from distributed import Client, LocalCluster
 from measuring import machine
 from neighbors import DATA, read
 
 import mdfuzzy as mf
-from mdfuzzy._layout import choose_layout, index_bytes
-from mdfuzzy.rmsd import BLOCK, GROUP
-from mdfuzzy.workers import Workers
+from mdfuzzy._shards import build_shard, divide, merge
+from mdfuzzy.rmsd_index import build_index
 
 SECONDS = time.perf_counter
-#: What Dask may cost.
-GOAL = 0.20
-#: Frames for which a forecast is made, each with workers of one thread and so many bytes.
-FORECASTS = ((10_000_000, 32, 16e9), (100_000_000, 256, 8e9))
-ATOMS = 10
 
 
 @contextmanager
@@ -147,124 +141,28 @@ def kill_a_worker(xyz: np.ndarray, n_neighbors: int) -> dict:
     return {"equal": equal, "log": handler.lines}
 
 
-# --- what more frames would take
-
-
-def forecast(folder: Path, shard_cost: float) -> list[dict]:
-    """Return what more frames would take.
-
-    From the measured cost of a query and its growth, which are read from `folder`; shards cost `shard_cost`
-    times as much as one index.
-    """
-    searches = json.loads((folder / "neighbors.json").read_text(encoding="utf-8"))
-    whole = json.loads((folder / "headline.json").read_text(encoding="utf-8"))
-    k = searches["neighbors"]
-    (n1, cost1), (n2, cost2) = sorted(
-        (each["frames"], searches["machine"]["cores"] * each["seconds"] / each["frames"])
-        for each in searches["results"]
-    )[-2:]
-    power = np.log(cost2 / cost1) / np.log(n2 / n1)
-    steps = {step["name"]: step for step in whole["steps"]}
-    found = []
-    for n, count, memory in FORECASTS:
-        workers = Workers(tuple(f"tcp://{each}" for each in range(count)), count, memory)
-        layout = choose_layout(workers, n=n, atoms=ATOMS, n_others=0, n_neighbors=k, block=GROUP * BLOCK)
-        frame = 12 * ATOMS + 24
-        sent = n * frame * (layout.shards - 1) if layout.sharded else index_bytes(n, ATOMS) * count
-        more = n / whole["frames"]
-        found.append(
-            {
-                "frames": n,
-                "workers": count,
-                "limit of a worker": memory / 1e9,
-                "layout": "sharded" if layout.sharded else "scattered",
-                "shards": layout.shards,
-                "power": power,
-                "core hours": n * cost2 * (n / n2) ** power * (shard_cost if layout.sharded else 1) / 3600,
-                "memory of a worker": layout.memory / 1e9,
-                "between workers": sent / 1e9,
-                "to the client": 8 * k * n / 1e9,
-                "graph hours": more * steps["graph"]["seconds"] / 3600,
-                "graph memory": more * steps["graph"]["memory"],
-                "solve hours": more * steps["memberships"]["seconds"] / 3600,
-                "solve memory": more * steps["memberships"]["memory"],
-                "threads": whole["threads"],
-            }
-        )
-    return found
-
-
-def forecast_table(found: list[dict]) -> list[str]:
-    """Return the forecasts as lines of Markdown."""
-    heads = " | ".join(f"{each['frames'] / 1e6:.0f} million frames" for each in found)
-    lines = [f"| | {heads} |", "|---|" + "--:|" * len(found)]
-
-    def row(name: str, words: list[str]) -> None:
-        lines.append(f"| {name} | " + " | ".join(words) + " |")
-
-    row("search, core hours", [f"{each['core hours']:.1f}" for each in found])
-    row(
-        "on so many workers of one thread",
-        [f"{each['workers']} of {each['limit of a worker']:.0f} GB" for each in found],
-    )
-    row("that is", [_spell(each["core hours"] / each["workers"]) for each in found])
-    row(
-        "layout",
-        [f"sharded, {each['shards']} shards" if each["shards"] > 1 else "scattered" for each in found],
-    )
-    row("memory of a worker, at most", [f"{each['memory of a worker']:.1f} GB" for each in found])
-    row(
-        "network, between all workers together",
-        [f"{each['between workers']:,.0f} GB" for each in found],
-    )
-    row("network, results to the client", [f"{each['to the client']:,.0f} GB" for each in found])
-    row(
-        "graph, on one machine",
-        [f"{_spell(each['graph hours'])}, {each['graph memory']:,.0f} GB" for each in found],
-    )
-    row(
-        "memberships, on one machine",
-        [f"{_spell(each['solve hours'])}, {each['solve memory']:,.0f} GB" for each in found],
-    )
-    row(
-        "memberships take longer than the search on more than",
-        [f"{each['core hours'] / each['solve hours']:.0f} workers" for each in found],
-    )
-    row(
-        "memory of the one machine, set by memberships",
-        [f"{each['solve memory']:,.0f} GB" for each in found],
-    )
-    return lines
-
-
-def _spell(hours: float) -> str:
-    return f"{hours:.1f} hours" if hours >= 2 else f"{60 * hours:.0f} minutes"
-
-
-# --- what was measured
-
-
-def table(found: dict) -> list[str]:
-    """Return the measurements as lines of Markdown."""
-    lines = [
-        "| workers | local threads, s | scattered, s | overhead | sharded, s | overhead | same bits "
-        "| peak memory of a worker |",
-        "|--:|--:|--:|--:|--:|--:|---|--:|",
-    ]
-    for each in found["runs"]:
-        cost = [f"{each[layout] / each['local'] - 1:+.0%}" for layout in ("scattered", "sharded")]
-        lines.append(
-            f"| {each['workers']} | {each['local']:.1f} | {each['scattered']:.1f} | {cost[0]} "
-            f"| {each['sharded']:.1f} | {cost[1]} | {'yes' if each['equal'] else 'NO'} "
-            f"| {each['peak memory of a worker']:.2f} GB |"
-        )
-    return lines
-
-
-def goal(found: dict) -> str:
-    """Say whether the goal is met."""
-    worst = max(each["scattered"] / each["local"] - 1 for each in found["runs"])
-    return f"{worst:+.0%} at most, goal {GOAL:+.0%}: {'met' if worst <= GOAL else 'MISSED'}"
+def measure_shards(xyz: np.ndarray, n_neighbors: int, n_shards: int, sample: int = 128) -> dict:
+    """Return how much more time of processors a search in shards takes, on a sample of groups of queries."""
+    index = build_index(xyz)
+    groups = index.own_chunks()
+    chosen = groups.take(np.random.default_rng(0).permutation(len(groups))[:sample])
+    begin = time.process_time()
+    index.nearest(chosen, n_neighbors, n_jobs=1)
+    whole = (time.process_time() - begin) / int(chosen.sizes.sum())
+    del index, groups, chosen
+    shards = [build_shard(xyz[each], each) for each in divide(xyz, n_shards).shards]
+    seconds, queries = 0.0, 0
+    for home in shards:
+        own = home.index.own_chunks()
+        for group in np.random.default_rng(1).permutation(len(own))[: sample // n_shards]:
+            part = own.take(slice(group, group + 1))
+            begin = time.process_time()
+            found, visitors = home.nearest(part, n_neighbors)
+            others = [shard.receive(visitors, n_neighbors) for shard in shards if shard is not home]
+            merge([found, *others], n_neighbors)
+            seconds += time.process_time() - begin
+            queries += int(part.sizes.sum())
+    return {"cost_frames": len(xyz), "cost_shards": n_shards, "shard_cost": seconds / queries / whole}
 
 
 def main() -> None:
@@ -278,6 +176,8 @@ def main() -> None:
     parser.add_argument(
         "--repeats", type=int, default=3, help="of each measurement, of which the median is taken"
     )
+    parser.add_argument("--shard-frames", type=int, default=1_420_738, help="of which shards are measured")
+    parser.add_argument("--shards", type=int, default=16)
     parser.add_argument("--data", type=Path, default=DATA, metavar="FOLDER")
     parser.add_argument(
         "--write", type=Path, metavar="FOLDER", help="update the page about performance there"
@@ -299,9 +199,11 @@ def main() -> None:
     print(f"overhead of Dask: {goal(found)}")
     found["killed"] = kill_a_worker(xyz, options.neighbors)
     print("\na worker is killed:\n" + "\n".join(found["killed"]["log"]))
-    pages = Path(__file__).parents[1] / "docs" / "performance"
-    last = found["runs"][-1]
-    found["forecasts"] = forecast(options.write or pages, last["sharded"] / last["local"])
+    many = read(options.data, options.shard_frames)
+    found["shards"] = measure_shards(many, options.neighbors, options.shards)
+    pages = options.write or Path(__file__).parents[1] / "docs" / "performance"
+    found["forecasts"] = forecast(pages, found["shards"]["shard_cost"])
+    print(f"\n{options.shards} shards cost {found['shards']['shard_cost']:.1f} times as much as one index")
     print("\n" + "\n".join(forecast_table(found["forecasts"])))
     found["machine"] = machine("dask", "distributed")
     if options.write is not None:
