@@ -70,14 +70,10 @@ def forecast_table(found: list[dict]) -> list[str]:
         lines.append(f"| {name} | " + " | ".join(words) + " |")
 
     row("search, core hours", [f"{each['core hours']:.1f}" for each in found])
-    row(
-        "on so many workers",
-        [
-            f"{each['workers']} with {each['cores'] // each['workers']} cores, {each['limit of a worker']:.0f} GB"
-            for each in found
-        ],
-    )
-    row("that is", [_spell(each["core hours"] / each["cores"]) for each in found])
+    each_has = [(each["cores"] // each["workers"], each["limit of a worker"]) for each in found]
+    row("workers", [f"{each['workers']}" for each in found])
+    row("each with", [f"{cores} core{'s' * (cores > 1)}, {memory:.0f} GB" for cores, memory in each_has])
+    row("duration", [_spell(each["core hours"] / each["cores"]) for each in found])
     row(
         "layout",
         [f"sharded, {each['shards']} shards" if each["shards"] > 1 else "scattered" for each in found],
@@ -114,17 +110,17 @@ def _spell(hours: float) -> str:
 def table(found: dict) -> list[str]:
     """Return the measurements as lines of Markdown."""
     lines = [
-        "| workers | local threads, s | scattered, s | overhead | sharded, s | overhead | same bits "
-        "| peak memory of a worker |",
-        "|--:|--:|--:|--:|--:|--:|---|--:|",
+        "| workers | layout | seconds | local threads, s | overhead | same bits | memory of a worker, GB "
+        "| as estimated |",
+        "|--:|---|--:|--:|--:|---|--:|--:|",
     ]
     for each in found["runs"]:
-        cost = [f"{each[layout] / each['local'] - 1:+.0%}" for layout in ("scattered", "sharded")]
-        lines.append(
-            f"| {each['workers']} | {each['local']:.1f} | {each['scattered']:.1f} | {cost[0]} "
-            f"| {each['sharded']:.1f} | {cost[1]} | {'yes' if each['equal'] else 'NO'} "
-            f"| {each['peak memory of a worker']:.2f} GB |"
-        )
+        for layout, (peak, estimate) in each["memory"].items():
+            lines.append(
+                f"| {each['workers']} | {layout} | {each[layout]:.1f} | {each['local']:.1f} "
+                f"| {each[layout] / each['local'] - 1:+.0%} | {'yes' if each['equal'] else 'NO'} "
+                f"| {peak:.2f} | {estimate:.2f} |"
+            )
     return lines
 
 

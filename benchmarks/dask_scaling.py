@@ -29,8 +29,11 @@ from measuring import machine
 from neighbors import DATA, read
 
 import mdfuzzy as mf
+from mdfuzzy._layout import choose_layout
 from mdfuzzy._shards import build_shard, divide, merge
+from mdfuzzy.rmsd import BLOCK, GROUP
 from mdfuzzy.rmsd_index import build_index
+from mdfuzzy.workers import find_workers
 
 SECONDS = time.perf_counter
 
@@ -44,11 +47,21 @@ def cluster_of(n_workers: int) -> Iterator[Client]:
         yield client
 
 
-def peak_memory() -> float:
-    """Return the peak memory of a worker, GB."""
-    import resource
+def peak_of(client: Client) -> float:
+    """Return the largest memory of any worker so far, GB."""
 
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    def peak() -> float:
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+    return max(client.run(peak).values())
+
+
+def estimate(client: Client, xyz: np.ndarray, n_neighbors: int, layout: str) -> float:
+    """Return the memory of a worker that is logged before a search, GB."""
+    size = {"n": len(xyz), "atoms": xyz.shape[1], "n_others": 0, "n_neighbors": n_neighbors}
+    return choose_layout(find_workers(client), **size, block=GROUP * BLOCK, layout=layout).memory / 1e9
 
 
 def same_bits(found: mf.Neighbors, expected: mf.Neighbors) -> bool:
@@ -69,7 +82,7 @@ def measure(xyz: np.ndarray, n_neighbors: int, n_workers: int, repeats: int) -> 
             mf.rmsd_neighbors(small, n_neighbors=10, client=client, layout=layout)
         kernels = SECONDS() - begin
         seconds: dict[str, list[float]] = {"local": [], "scattered": [], "sharded": []}
-        equal = True
+        memory, equal = {}, True
         for _ in range(repeats):
             for layout, laps in seconds.items():
                 options = {} if layout == "local" else {"client": client, "layout": layout}
@@ -78,15 +91,16 @@ def measure(xyz: np.ndarray, n_neighbors: int, n_workers: int, repeats: int) -> 
                 laps.append(SECONDS() - begin)
                 if layout == "local":
                     local = found
+                else:
+                    memory.setdefault(layout, (peak_of(client), estimate(client, xyz, n_neighbors, layout)))
                 equal &= same_bits(found, local)
-        peak = max(client.run(peak_memory).values())
     return {
         "workers": n_workers,
         "start": start,
         "kernels": kernels,
         **{layout: statistics.median(laps) for layout, laps in seconds.items()},
         "equal": equal,
-        "peak memory of a worker": peak,
+        "memory": memory,
     }
 
 

@@ -101,8 +101,8 @@ A worker killed in the middle of a search on two workers:
 
 What more frames would take. The time of a query grows as the number of frames to the power {power:.2f}, as
 between the two largest sizes above; shards cost {shard_cost:.1f} times as much as one index, as measured with
-{cost_shards} of {cost_frames:,} frames; graph and memberships are those of the whole way, {threads} threads, in
-proportion to the frames.
+{cost_shards} of {cost_frames:,} frames; graph and memberships are those of the whole way, {threads} threads,
+in proportion to the frames. Nobody has run these.
 
 <!-- forecast -->
 
