@@ -23,7 +23,7 @@ from mdfuzzy._shards import Division, Found, Shard, Visitors, build_shard, divid
 from mdfuzzy.frame_files import FrameFiles
 from mdfuzzy.frames import Frames
 from mdfuzzy.rmsd_index import Chunks, build_index
-from mdfuzzy.workers import Workers, explained, results
+from mdfuzzy.workers import Workers, explained, on_workers, results
 
 if TYPE_CHECKING:
     from mdfuzzy.workers import Client, Future
@@ -168,7 +168,7 @@ class ShardedSearch:
         Of files that they all see, otherwise of what is sent to them.
         """
         files = FrameFiles.of(self.frames) if isinstance(self.frames, Frames) else None
-        if files is not None and not all(self.client.run(files.are_here).values()):
+        if files is not None and set(on_workers(self.client, files.are_here).values()) != {True}:
             files = None
         where = "read by the workers from the files" if files else "sent to the workers"
         logger.info(f"{len(self.xyz):,} frames, {where}")

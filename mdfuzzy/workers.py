@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -161,18 +161,22 @@ def _version() -> str:
 
 
 def _check_versions(client: "Client") -> None:
-    try:
-        versions = client.run(_version)
-    except ImportError as error:
-        raise ImportError(
-            f"mdfuzzy must be installed on the workers of `client`, as it is here; there: {error}."
-        ) from error
-    for worker, version in versions.items():
-        if version != _version():
+    for worker, answer in on_workers(client, _version).items():
+        if isinstance(answer, ImportError):
+            raise ImportError(
+                f"mdfuzzy must be installed on the workers of `client`, as it is here; {worker}: {answer}."
+            )
+        if answer != _version():
             raise ValueError(
-                f"mdfuzzy must be the same on the workers of `client` as here, {_version()}; got {version} "
+                f"mdfuzzy must be the same on the workers of `client` as here, {_version()}; got {answer} "
                 f"on {worker}."
             )
+
+
+def on_workers(client: "Client", function: Callable[[], Any]) -> dict[str, Any]:
+    """Return what a function returns on each worker, or the error there; without workers that just ended."""
+    answers = client.run(function, on_error="return")
+    return {worker: each for worker, each in answers.items() if not isinstance(each, OSError)}
 
 
 def results(

@@ -142,6 +142,15 @@ def peak_memory(dask_worker: object) -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+@both_layouts
+def test_workers_with_threads(frames, local, layout, small_blocks):
+    """Four workers in this process, so there are two copies of each of two shards."""
+    options = {"threads_per_worker": 2, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(n_workers=4, **options) as cluster, Client(cluster) as client:
+        assert workers.find_workers(client).threads == 8
+        assert_same(mf.rmsd_neighbors(frames, n_neighbors=K, client=client, layout=layout), local)
+
+
 def test_approximate_search_on_copies_of_the_index(client):
     frames = mf.datasets.alanine_dipeptide(stride=3)
     here = mf.rmsd_neighbors(frames, n_neighbors=K, recall=0.9)
@@ -171,16 +180,25 @@ def kill_a_worker(client: Client) -> None:
     os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
 
+def wait_for_another(client: Client, before: set[str]) -> None:
+    """Wait until there are two workers again, not those of before."""
+    for _ in range(600):
+        now = set(client.scheduler_info(n_workers=-1)["workers"])
+        if len(now) == 2 and now != before:
+            return
+        time.sleep(0.1)
+    pytest.fail("no worker was killed, or none took its place")
+
+
 @both_layouts
 @pytest.mark.parametrize("source", ["files", "arrays"])
 def test_a_worker_is_killed_in_the_middle(client, frames, local, layout, source, small_blocks):
     data = frames if source == "files" else frames.xyz
-    pids = set(client.run(os.getpid).values())
+    before = set(client.scheduler_info(n_workers=-1)["workers"])
     store = Kept(then=lambda: kill_a_worker(client))
     expected = local if source == "files" else mf.rmsd_neighbors(data, n_neighbors=K)
     assert_same(mf.rmsd_neighbors(data, n_neighbors=K, client=client, layout=layout, store=store), expected)
-    client.wait_for_workers(2, timeout=60)
-    assert set(client.run(os.getpid).values()) != pids
+    wait_for_another(client, before)
 
 
 @both_layouts
@@ -279,11 +297,11 @@ def test_workers_with_another_version(client, frames, monkeypatch):
 
 
 def test_workers_without_mdfuzzy(client, frames, monkeypatch):
-    def missing(function):
-        raise ModuleNotFoundError("No module named 'mdfuzzy'")
-
-    monkeypatch.setattr(client, "run", missing)
-    with pytest.raises(ImportError, match="must be installed on the workers of `client`"):
+    answers = {"tcp://gone": OSError("closed"), "tcp://a": ModuleNotFoundError("No module named 'mdfuzzy'")}
+    monkeypatch.setattr(client, "run", lambda function, on_error: answers)
+    with pytest.raises(
+        ImportError, match="must be installed on the workers of `client`, as it is here; tcp://a"
+    ):
         mf.rmsd_neighbors(frames, client=client)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from molecules import peptide_topology, peptide_trajectory
 from numpy.testing import assert_array_equal
+from reference.merging import merge_slowly
 
 import mdfuzzy as mf
 from mdfuzzy._layout import choose_layout, index_bytes
@@ -43,25 +44,6 @@ def some_found(seed: int, rows: int = 40, n_frames: int = 200) -> Found:
     return Found(start, frame.astype(np.int32), square)
 
 
-def slow_merge(parts: list[Found], n_neighbors: int | None) -> Found:
-    """The obvious way: everything of a row, sorted, and cut."""
-    rows = []
-    for row in range(len(parts[0])):
-        pairs = [
-            pair
-            for part in parts
-            for pair in zip(
-                part.squares[part.start[row] : part.start[row + 1]].tolist(),
-                part.frames[part.start[row] : part.start[row + 1]].tolist(),
-                strict=True,
-            )
-        ]
-        rows.append(sorted(pairs)[:n_neighbors])
-    start = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    squares, found = np.array(list(itertools.chain(*rows))).T
-    return Found(start, found.astype(np.int32), squares)
-
-
 def assert_same(found: Found, expected: Found) -> None:
     for name in ("start", "frames", "squares"):
         assert_array_equal(getattr(found, name), getattr(expected, name))
@@ -71,7 +53,7 @@ def assert_same(found: Found, expected: Found) -> None:
 def test_merging_in_any_order_and_grouping(n_neighbors):
     random = np.random.default_rng(0)
     parts = [some_found(seed) for seed in range(7)]
-    expected = slow_merge(parts, n_neighbors)
+    expected = merge_slowly(parts, n_neighbors)
     for _ in range(20):
         left = [parts[place] for place in random.permutation(len(parts))]
         while len(left) > 1:  # put some of them together, then go on with the rest
