@@ -137,7 +137,7 @@ def orthonormalise(basis):  # OUT basis
             row[j] *= scale
 
 
-@kernel()
+@kernel(fastmath=True)
 def principal_axes(shifted, axes):  # OUT axes
     """Set the rows of `axes` to an orthonormal basis of the leading principal directions of `shifted`.
 
