@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mdfuzzy._cells import fill_cell
 from mdfuzzy._kernels import cells as kernels
 from mdfuzzy._kernels import knn
 from mdfuzzy._threads import run_ranges
@@ -211,24 +212,10 @@ def build_index(xyz: np.ndarray, *, n_jobs: int | None = None) -> RmsdIndex:
         rows=np.zeros((len(flat), -(-width // 8) * 8), np.float32),
         atoms=float(xyz.shape[1]),
     )
-    run_ranges(lambda first, last: _fill_cells(index, queries.spreads, first, last), n_cells, 16, n_jobs)
+    run_ranges(lambda c, _: fill_cell(index, queries.spreads, c), n_cells, 1, n_jobs)
     # frames that are compared with each other side by side: memory is read in runs
     ordered = kernels.Queries(*(part[index.order] for part in queries))
     return RmsdIndex(index._replace(flat=ordered.flat, norms=ordered.norms), ordered.spreads)
-
-
-def _fill_cells(cells: kernels.Cells, spreads: np.ndarray, first: int, last: int) -> None:
-    """Fill the cells `first` to `last` of the index, given their members (`order`) and seeds (`centres`)."""
-    leaf = kernels.ROWS * kernels.LANES
-    for c in range(first, last):
-        members = slice(cells.cell_start[c], cells.cell_start[c + 1])
-        p, q = cells.leaf_start[c], cells.leaf_start[c + 1]
-        cells.radii[c], cells.torques[c], cells.spreads[c] = kernels.prepare_cell(
-            cells.flat, cells.norms, spreads, cells.order[members], cells.centres[c], cells.axes[c],
-            cells.blocks[p * leaf : q * leaf], cells.low[p:q], cells.high[p:q], cells.rows[members],
-        )  # fmt: skip
-    centres = cells.centres[first:last].astype(np.float64)
-    cells.centre_norms[first:last] = np.einsum("ij,ij->i", centres, centres)
 
 
 def _chunks(queries: kernels.Queries, frames: np.ndarray, sizes: np.ndarray, *, own: bool) -> Chunks:

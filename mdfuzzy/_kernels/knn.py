@@ -334,9 +334,7 @@ def search_cell(
                 limits[l] = lower_edge(tally.lowest + highest[l] + 1)
                 threshold[l] = np.sqrt(limits[l])
                 if exact:
-                    limits[l] = screen_limit(
-                        threshold[l], nearness[l], torques[l], spreads[l], slack.length
-                    )
+                    limits[l] = screen_limit(threshold[l], nearness[l], torques[l], spreads[l], slack.length)
     return True
 
 
