@@ -54,7 +54,7 @@ class Division:
         """Return a shard for each of other frames, (m, atoms, 3) and centred, to search first."""
         norms = np.einsum("ij,ij->i", self.seeds, self.seeds, dtype=np.float64)
         return self.shard_of_seed[
-            nearest_centres(flatten(xyz), np.arange(len(xyz)), self.seeds, norms, n_jobs)
+            nearest_centres(flatten(xyz, n_jobs), np.arange(len(xyz)), self.seeds, norms, n_jobs)
         ]
 
 
@@ -64,7 +64,7 @@ def divide(xyz: np.ndarray, n_shards: int, *, n_jobs: int | None = None) -> Divi
     Groups of frames about seeds, in the order of a walk from each seed to the nearest that is left, are cut
     into runs.
     """
-    queries = flatten(xyz)
+    queries = flatten(xyz, n_jobs)
     everything, random = np.arange(len(xyz)), np.random.default_rng(0)
     groups = group_frames(queries, everything, SEEDS * n_shards, random, n_jobs)
     seeds = np.array([seed for _, seed in groups])

@@ -43,7 +43,7 @@ STEPS = (
     *(module for module in READING if not module.startswith("_")),
 )
 #: What imports numba when it is imported, and so is imported inside functions only.
-COMPILED = {"_kernels", "rmsd_index", "_sharded", "_scattered", "_layout", "_blocks", "_shards"}
+COMPILED = {"_kernels", "_cells", "rmsd_index", "_sharded", "_scattered", "_layout", "_blocks", "_shards"}
 #: All steps in one call.
 RUNNING = ("pipeline", "clustering", "state_table", "settings")
 #: What every module may use.
@@ -55,6 +55,7 @@ LAYERS: dict[str, set[str]] = {
     "_warn": set(),
     "_threads": {"_check"},
     "_kernels": {"_kernels"},
+    "_cells": {"_kernels"},
     "_hierarchy": {"_kernels"},
     "_solve": {"_kernels", "_hierarchy"},
     "_records": set(),
@@ -82,6 +83,7 @@ LAYERS: dict[str, set[str]] = {
 }
 LAYERS["memberships"] |= {"_solve"}
 LAYERS["workers"] |= {"__init__"}  # the version
+LAYERS["rmsd_index"] |= {"_cells"}
 LAYERS["cli"] = {name for name in LAYERS if not name.startswith("_")} | {"__init__", "_kernels"}
 
 #: Where a library may appear; one that is not named here may appear nowhere.
