@@ -35,8 +35,8 @@ def forecast(folder: Path, shard_cost: float) -> list[dict]:
     for n, count, threads, memory in FORECASTS:
         workers = Workers(tuple(f"tcp://{each}" for each in range(count)), count * threads, memory)
         layout = choose_layout(workers, n=n, atoms=ATOMS, n_others=0, n_neighbors=k, block=GROUP * BLOCK)
-        frame = 12 * ATOMS + 24
-        sent = n * frame * (layout.shards - 1) if layout.sharded else index_bytes(n, ATOMS) * count
+        query = 12 * ATOMS + 24 + 12 * k  # with what was found so far
+        sent = n * query * (layout.shards - 1) if layout.sharded else index_bytes(n, ATOMS) * count
         more = n / whole["frames"]
         found.append(
             {

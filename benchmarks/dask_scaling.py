@@ -19,7 +19,7 @@ import statistics
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -155,7 +155,7 @@ def kill_a_worker(xyz: np.ndarray, n_neighbors: int) -> dict:
     return {"equal": equal, "log": handler.lines}
 
 
-def measure_shards(xyz: np.ndarray, n_neighbors: int, n_shards: int, sample: int = 128) -> dict:
+def measure_shards(xyz: np.ndarray, n_neighbors: int, n_shards: int, sample: int = 512) -> dict:
     """Return how much more time of processors a search in shards takes, on a sample of groups of queries."""
     index = build_index(xyz)
     groups = index.own_chunks()
@@ -166,16 +166,18 @@ def measure_shards(xyz: np.ndarray, n_neighbors: int, n_shards: int, sample: int
     del index, groups, chosen
     shards = [build_shard(xyz[each], each) for each in divide(xyz, n_shards).shards]
     seconds, queries = 0.0, 0
-    for home in shards:
+    for number, home in enumerate(shards):
         own = home.index.own_chunks()
-        for group in np.random.default_rng(1).permutation(len(own))[: sample // n_shards]:
-            part = own.take(slice(group, group + 1))
-            begin = time.process_time()
-            found, visitors = home.nearest(part, n_neighbors)
-            others = [shard.receive(visitors, n_neighbors) for shard in shards if shard is not home]
-            merge([found, *others], n_neighbors)
-            seconds += time.process_time() - begin
-            queries += int(part.sizes.sum())
+        first = len(own) // 2
+        part = own.take(slice(first, first + sample // n_shards))
+        begin = time.process_time()
+        found, visitors = home.nearest(part, n_neighbors)
+        for each in sorted(range(n_shards), key=lambda shard: abs(shard - number))[1:]:
+            farthest = found.squares.reshape(-1, n_neighbors)[:, -1]
+            more = shards[each].receive(replace(visitors, limits=farthest), n_neighbors)
+            found = merge([found, more], n_neighbors)
+        seconds += time.process_time() - begin
+        queries += int(part.sizes.sum())
     return {"cost_frames": len(xyz), "cost_shards": n_shards, "shard_cost": seconds / queries / whole}
 
 

@@ -118,7 +118,8 @@ def choose_layout(
         for shards in _possible_shards(len(workers.addresses), n, n_neighbors):
             size = -(-n // shards)
             held = -(-shards // len(workers.addresses)) + 1  # and one that was another worker's
-            passing = min(block, size) * (2 * shards * frame + 2 * threads * n_neighbors * 60)
+            # of each block in flight its queries and what was found, there when it comes and when it goes
+            passing = 2 * (threads + 1) * min(block, size) * (2 * frame + n_neighbors * 60)
             memory = PROCESS + held * index_bytes(size, atoms) + 2 * frame * size + passing
             if not chosen.sharded or memory < chosen.memory:
                 chosen = Layout(shards, memory)
