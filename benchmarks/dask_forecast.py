@@ -110,16 +110,17 @@ def _spell(hours: float) -> str:
 def table(found: dict) -> list[str]:
     """Return the measurements as lines of Markdown."""
     lines = [
-        "| workers | layout | seconds | local threads, s | overhead | same bits | memory of a worker, GB "
-        "| as estimated |",
-        "|--:|---|--:|--:|--:|---|--:|--:|",
+        "| workers | layout | seconds | local threads, s | overhead | in processor time | same bits "
+        "| memory of a worker, GB | as estimated |",
+        "|--:|---|--:|--:|--:|--:|---|--:|--:|",
     ]
     for each in found["runs"]:
+        work = each["processor time"]
         for layout, (peak, estimate) in each["memory"].items():
             lines.append(
                 f"| {each['workers']} | {layout} | {each[layout]:.1f} | {each['local']:.1f} "
-                f"| {each[layout] / each['local'] - 1:+.0%} | {'yes' if each['equal'] else 'NO'} "
-                f"| {peak:.2f} | {estimate:.2f} |"
+                f"| {each[layout] / each['local'] - 1:+.0%} | {work[layout] / work['local'] - 1:+.0%} "
+                f"| {'yes' if each['equal'] else 'NO'} | {peak:.2f} | {estimate:.2f} |"
             )
     return lines
 

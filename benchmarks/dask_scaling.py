@@ -58,6 +58,11 @@ def peak_of(client: Client) -> float:
     return max(client.run(peak).values())
 
 
+def processor_time(client: Client) -> float:
+    """Return the seconds that processors have spent on this process and all workers."""
+    return time.process_time() + sum(client.run(time.process_time).values())
+
+
 def estimate(client: Client, xyz: np.ndarray, n_neighbors: int, layout: str) -> float:
     """Return the memory of a worker that is logged before a search, GB."""
     size = {"n": len(xyz), "atoms": xyz.shape[1], "n_others": 0, "n_neighbors": n_neighbors}
@@ -82,13 +87,15 @@ def measure(xyz: np.ndarray, n_neighbors: int, n_workers: int, repeats: int) -> 
             mf.rmsd_neighbors(small, n_neighbors=10, client=client, layout=layout)
         kernels = SECONDS() - begin
         seconds: dict[str, list[float]] = {"local": [], "scattered": [], "sharded": []}
+        work: dict[str, list[float]] = {layout: [] for layout in seconds}
         memory, equal = {}, True
         for _ in range(repeats):
             for layout, laps in seconds.items():
                 options = {} if layout == "local" else {"client": client, "layout": layout}
-                begin = SECONDS()
+                begin, worked = SECONDS(), processor_time(client)
                 found = mf.rmsd_neighbors(xyz, n_neighbors=n_neighbors, n_jobs=n_workers, **options)
                 laps.append(SECONDS() - begin)
+                work[layout].append(processor_time(client) - worked)
                 if layout == "local":
                     local = found
                 else:
@@ -99,6 +106,7 @@ def measure(xyz: np.ndarray, n_neighbors: int, n_workers: int, repeats: int) -> 
         "start": start,
         "kernels": kernels,
         **{layout: statistics.median(laps) for layout, laps in seconds.items()},
+        "processor time": {layout: statistics.median(laps) for layout, laps in work.items()},
         "equal": equal,
         "memory": memory,
     }
