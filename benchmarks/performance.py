@@ -2,14 +2,15 @@
 
     python benchmarks/performance.py docs/performance
 
-headline.py, growth.py, peers.py, neighbors.py and core.py write their results there with --write, and with
-them this page.
+headline.py, growth.py, peers.py, neighbors.py, dask_scaling.py and core.py write their results there with
+--write, and with them this page.
 """
 
 import argparse
 import json
 from pathlib import Path
 
+import dask_forecast
 import growth
 import headline
 import peers
@@ -81,6 +82,37 @@ with the package's own vectorised kernel. Exact RMSD neighbours, {neighbors} of 
 {machine}
 """
 
+_DASK = """## On a Dask cluster
+
+    python benchmarks/dask_scaling.py --write docs/performance
+
+{frames:,} frames, {neighbors} neighbours, on threads of one process and on as many worker processes of one
+thread. *Overhead* is what Dask takes beyond the threads, the way of the index to the workers included
+({goal}). Starting the cluster took {start:.1f} s, loading the kernels in its
+workers {kernels:.1f} s; these are not part of it. *Sharded* is for frames that do not fit on a worker.
+
+{table}
+
+A worker killed in the middle of a search on two workers:
+
+```text
+{log}
+```
+
+What more frames would take. The time of a query grows as the number of frames to the power {power:.2f}, as
+between the two largest sizes above; shards cost {shard_cost:.1f} times as much as one index, as measured with
+{cost_shards} of {cost_frames:,} frames; graph and memberships are those of the whole way, {threads} threads,
+in proportion to the frames. Nobody has run these.
+
+<!-- forecast -->
+
+{forecast}
+
+<!-- end of the forecast -->
+
+{machine}
+"""
+
 _CORE = """## From neighbours to memberships
 
     python benchmarks/core.py
@@ -122,6 +154,15 @@ def neighbors_text(found: dict) -> str:
     return _fill(_NEIGHBORS, found, table=lines)
 
 
+def dask_text(found: dict) -> str:
+    """Tell what Dask costs, and what more frames would take."""
+    last, forecasts = found["runs"][-1], found["forecasts"]
+    words = {name: last[name] for name in ("start", "kernels")} | found["shards"]
+    words |= {name: forecasts[0][name] for name in ("power", "threads")}
+    tables = {"table": dask_forecast.table(found), "forecast": dask_forecast.forecast_table(forecasts)}
+    return _fill(_DASK, found | words, log=found["killed"]["log"], goal=[dask_forecast.goal(found)], **tables)
+
+
 def core_text(found: dict) -> str:
     """Tell how the steps from neighbours to memberships compare with their peers."""
     lines = [
@@ -151,6 +192,7 @@ PARTS = {
     "headline": headline_text,
     "growth": growth_text,
     "neighbors": neighbors_text,
+    "dask": dask_text,
     "core": core_text,
 }
 

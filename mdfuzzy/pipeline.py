@@ -4,12 +4,13 @@ import os
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._states import States, find_states
-from mdfuzzy._steps import Parts, Steps, Store
+from mdfuzzy._steps import Steps, Store
 from mdfuzzy._warn import warn_user
 from mdfuzzy.beta_scan import BetaScan, default_betas, scan_beta, scan_frames
 from mdfuzzy.clustering import Clustering
@@ -24,6 +25,9 @@ from mdfuzzy.rmsd import rmsd_neighbors
 from mdfuzzy.settings import Settings
 from mdfuzzy.stability import KScan, Resampling, resample_states, states_by_k
 
+if TYPE_CHECKING:
+    from mdfuzzy.workers import Client
+
 
 def cluster(
     data: Frames | Features | npt.ArrayLike | Sequence[npt.ArrayLike],
@@ -31,6 +35,8 @@ def cluster(
     *,
     store: Store | None = None,
     progress: bool | None = None,
+    client: "Client | None" = None,
+    layout: Literal["scattered", "sharded"] | None = None,
 ) -> Clustering:
     """Find the states of a molecule and how strongly every frame belongs to each.
 
@@ -45,6 +51,10 @@ def cluster(
         Where finished steps are kept and found again: `RunDir("folder")`.
     progress : bool, optional
         Show a bar during the search for neighbours; by default on a terminal.
+    client : distributed.Client, optional
+        Search the neighbours of frames on the workers of this Dask cluster; see `rmsd_neighbors`.
+    layout : {"scattered", "sharded"}, optional
+        How the frames are laid out there.
 
     Returns
     -------
@@ -78,6 +88,11 @@ def cluster(
         )
     if store is not None and not hasattr(store, "begin"):
         raise TypeError(f"`store` must be a `RunDir`; got {store!r}. Use store=mf.RunDir({str(store)!r}).")
+    if client is not None and not isinstance(data, Frames):
+        raise ValueError(
+            "`client` must be None for features; got a client. Only neighbours by RMSD are searched on a "
+            "cluster."
+        )
     n_neighbors = settings.n_neighbors(len(data))
     from mdfuzzy._kernels.compiling import announced
 
@@ -86,7 +101,15 @@ def cluster(
         neighbors = steps.run(
             "neighbors",
             Neighbors,
-            lambda parts: search_neighbors(data, n_neighbors, settings, progress=progress, store=parts),
+            lambda parts: search_neighbors(
+                data,
+                n_neighbors,
+                settings,
+                progress=progress,
+                store=parts,
+                client=client,
+                layout=layout,
+            ),
             needs=["data"],
             used={"n_neighbors": n_neighbors, "recall": settings.recall},
         )
@@ -175,12 +198,12 @@ def search_neighbors(
     settings: Settings,
     *,
     progress: bool | None = None,
-    store: Parts | None = None,
+    **more: object,
 ) -> Neighbors:
     """Search by RMSD in frames, by Euclidean distance in features; see `rmsd_neighbors`."""
     options = {"n_neighbors": n_neighbors, "n_jobs": settings.n_jobs}
     if isinstance(data, Frames):
-        return rmsd_neighbors(data, recall=settings.recall, progress=progress, store=store, **options)
+        return rmsd_neighbors(data, recall=settings.recall, progress=progress, **more, **options)
     return euclidean_neighbors(data, **options)
 
 

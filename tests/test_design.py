@@ -19,17 +19,31 @@ PACKAGE = Path(mdfuzzy.__file__).parent
 
 #: Reading trajectories, and its private parts: each may import only what stands to its right.
 READING = (
-    *("loading", "_store", "_plan", "features", "frames"),
+    *("loading", "frame_files", "_store", "_plan", "features", "frames"),
     *("_pieces", "_atoms", "_boxes", "_files", "_claims", "_sources", "_trajectories"),
+)
+#: The search for neighbours under RMSD, and its private parts: the same.
+SEARCH = (
+    "rmsd",
+    "_sharded",
+    "_scattered",
+    "_layout",
+    "_blocks",
+    "_shards",
+    "workers",
+    "rmsd_index",
+    "_movable",
 )
 #: The steps, later ones first: each may import only what stands to its right.
 STEPS = (
     *("interfaces", "kinetics", "scores", "beta_scan", "memberships", "weights", "cores", "stability"),
-    *("persistence", "prominence", "density", "rmsd", "rmsd_index", "neighbors", "graph"),
+    *("persistence", "prominence", "density"),
+    *(module for module in SEARCH if not module.startswith("_")),
+    *("neighbors", "graph"),
     *(module for module in READING if not module.startswith("_")),
 )
 #: What imports numba when it is imported, and so is imported inside functions only.
-COMPILED = {"_kernels", "_cells", "rmsd_index"}
+COMPILED = {"_kernels", "_cells", "rmsd_index", "_sharded", "_scattered", "_layout", "_blocks", "_shards"}
 #: All steps in one call.
 RUNNING = ("pipeline", "clustering", "state_table", "settings")
 #: What every module may use.
@@ -48,6 +62,10 @@ LAYERS: dict[str, set[str]] = {
     "settings": {"_check"},
     **{step: {*COMMON, *STEPS[place + 1 :]} for place, step in enumerate(STEPS)},
     **{module: {*COMMON, *READING[place + 1 :]} for place, module in enumerate(READING)},
+    **{
+        module: {*COMMON, *SEARCH[place + 1 :], "neighbors", "graph", "frame_files", "frames"}
+        for place, module in enumerate(SEARCH)
+    },
     "state_table": {*COMMON, *STEPS},
     "clustering": {*COMMON, *STEPS, "settings", "state_table"},
     "_steps": {*COMMON, *STEPS, "settings", "_records"},
@@ -65,6 +83,7 @@ LAYERS: dict[str, set[str]] = {
 }
 LAYERS["memberships"] |= {"_solve"}
 LAYERS["rmsd_index"] |= {"_cells"}
+LAYERS["workers"] |= {"__init__"}  # the version
 LAYERS["cli"] = {name for name in LAYERS if not name.startswith("_")} | {"__init__", "_kernels"}
 
 #: Where a library may appear; one that is not named here may appear nowhere.
@@ -79,12 +98,13 @@ LIBRARIES: dict[str, set[str]] = {
     "plotly": {"report"},
     "deeptime": {"kinetics"},
     "click": {"cli"},
+    "distributed": {"workers"},
     "pyarrow": {"exports"},
     "tables": {"_files"},
     "pynndescent": {"neighbors"},
 }
 #: Slow to import: only inside functions, so that importing the package answers at once.
-HEAVY = ("mdtraj", "matplotlib", "plotly", "deeptime", "sklearn", "scipy", "numba")
+HEAVY = ("mdtraj", "matplotlib", "plotly", "deeptime", "sklearn", "scipy", "numba", "distributed")
 
 
 def module_of(path: Path) -> str:
