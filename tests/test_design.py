@@ -39,6 +39,7 @@ LAYERS: dict[str, set[str]] = {
     "__init__": set(),
     "_check": set(),
     "_warn": set(),
+    "_drafts": set(),
     "_threads": {"_check"},
     "_kernels": {"_kernels"},
     "_hierarchy": {"_kernels"},
@@ -56,11 +57,12 @@ LAYERS: dict[str, set[str]] = {
     "estimator": {*COMMON, *STEPS, *RUNNING, "_distances"},
     **{name: {*COMMON, *STEPS, *RUNNING} for name in ("assignment", "validation")},
     "regions": {"frames"},
-    "_folder": set(),
+    "_folder": {"_drafts"},
     "_lock": set(),
-    "rundir": {*COMMON, *STEPS, *RUNNING, "_folder", "_lock"},
-    **{name: {*COMMON, *STEPS, *RUNNING} for name in ("plots", "exports", "datasets")},
-    "report": {*COMMON, *STEPS, *RUNNING, "plots", "__init__"},  # the version
+    "rundir": {*COMMON, *STEPS, *RUNNING, "_drafts", "_folder", "_lock"},
+    **{name: {*COMMON, *STEPS, *RUNNING, "_drafts"} for name in ("plots", "exports")},
+    "datasets": {*COMMON, *STEPS, *RUNNING},
+    "report": {*COMMON, *STEPS, *RUNNING, "_drafts", "plots", "__init__"},  # the version
 }
 LAYERS["memberships"] |= {"_solve"}
 LAYERS["cli"] = {name for name in LAYERS if not name.startswith("_")} | {"__init__", "_kernels"}

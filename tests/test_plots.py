@@ -388,8 +388,8 @@ def test_write_plots_writes_only_what_is_asked_for(result, tmp_path: Path):
 
 def test_a_picture_that_fails_leaves_the_old_one(tmp_path: Path):
     class Broken:
-        def savefig(self, path, **options):
-            Path(path).write_bytes(b"half")
+        def savefig(self, file, **options):
+            file.write(b"half")
             raise OSError("no space left on device")
 
     path = tmp_path / "states.png"

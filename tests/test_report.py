@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 import json
+import os
 import re
 import zlib
 from html.parser import HTMLParser
@@ -104,10 +105,10 @@ def test_is_whole_or_not_there(blobs: mf.Clustering, tmp_path: Path, monkeypatch
     path = tmp_path / "report.html"
     path.write_text("the old one")
 
-    def fail(self: Path, target: Path) -> None:
+    def fail(draft: Path, target: Path) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(Path, "replace", fail)
+    monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
         mf.report.write_report(path, blobs)
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]

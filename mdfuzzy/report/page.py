@@ -8,6 +8,7 @@ from string import Template
 import numpy as np
 
 from mdfuzzy import __version__
+from mdfuzzy._drafts import whole_file
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.frames import Frames
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
@@ -103,13 +104,8 @@ def write_report(
             f"`path` must be in an existing folder; got {str(path)!r}. Make {str(path.parent)!r} first."
         )
     page = render(result, timescales=timescales, test=test, title=title)
-    # Under another name first, then renamed: so the file is whole whenever it is there.
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        draft.write_text(page, encoding="utf-8", newline="\n")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        file.write(page.encode("utf-8"))
     return path
 
 
