@@ -40,6 +40,9 @@ class Assignment:
     cores : Cores
         The basin and the core of the nearest fitted frame. As peaks, the new frames that belong most to each
         state.
+    milestones : Cores
+        The same with the larger cores, `Clustering.milestones`, by which passages are counted, for Markov
+        models.
     far : float
         A distance that only one in a thousand of the fitted frames has to its nearest neighbour.
 
@@ -57,6 +60,7 @@ class Assignment:
     nearest: np.ndarray
     distances: np.ndarray
     cores: Cores
+    milestones: Cores
     far: float
 
     def __post_init__(self) -> None:
@@ -146,14 +150,12 @@ def assign(
         near = euclidean_neighbors(result.data, n_neighbors=result.k, queries=new, n_jobs=n_jobs)
     memberships = extend_memberships(result.memberships, near, k=result.k)
     nearest = near.indices[:, 0]
-    cores = Cores(
-        basins=result.cores.basins[nearest],
-        labels=result.cores.labels[nearest],
-        peaks=memberships.values.argmax(axis=0),
-        prominence=result.cores.prominence,
+    cores, milestones = (
+        Cores(each.basins[nearest], each.labels[nearest], memberships.values.argmax(axis=0), each.prominence)
+        for each in (result.cores, result.milestones)
     )
     far = float(np.quantile(result.neighbors.distances[:, 0], 1 - _FAR))
-    found = Assignment(new, memberships, nearest, near.distances[:, 0], cores, far)
+    found = Assignment(new, memberships, nearest, near.distances[:, 0], cores, milestones, far)
     if found.far_share > _MANY_FAR:
         warn_user(
             f"{found.far_share:.1%} of the new frames are more than {far:.3g} away from every fitted frame, "

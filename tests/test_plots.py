@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 import mdfuzzy as mf
 from mdfuzzy.plots import figures
 from mdfuzzy.plots._axes import time_unit
+from mdfuzzy.plots.projections import project
+from mdfuzzy.report.figures import network_figure
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +164,17 @@ def test_network_draws_passages_without_an_interface(interfaces):
     assert texts(ax)[:3] == ["12", "0", "3"]
     assert ax.lines[2].get_linestyle() == ":"
     assert legend(ax)[-1] == "passages without an interface"
+
+
+def test_networks_count_every_passage_by_the_milestones(result):
+    counts = mf.kinetics.transition_counts(result.data, result.milestones)
+    touching = {tuple(pair) for pair in result.interfaces.pairs.tolist()}
+    assert touching < {(0, 1), (0, 2), (1, 2)}  # otherwise every number would come from the interfaces
+    picture = figures._pictures(result, project(result.data))["network"]()
+    drawn = [int(text) for text in texts(picture.axes[0])[:3]]
+    assert sum(drawn) == counts.sum() - np.trace(counts)
+    links = network_figure(result)["data"]
+    assert sorted(next(each["text"] for each in links if "text" in each)) == sorted(map(str, drawn))
 
 
 def test_network_at_given_places(interfaces):

@@ -6,7 +6,7 @@ import click
 
 import mdfuzzy as mf
 from mdfuzzy.cli.options import Command, output_option, reading_options, run_argument
-from mdfuzzy.cli.outputs import write_assignment
+from mdfuzzy.cli.outputs import write_exports
 
 
 @click.command("assign", cls=Command)
@@ -32,5 +32,5 @@ def command(folder: str, files: tuple[str, ...], output: str | None, **reading: 
     found = mf.assign(result, mf.load(list(files), **reading))
     click.echo(found.summary())
     place = Path(folder, "assigned") if output is None else Path(output)
-    for line in write_assignment(place, found):
+    for line in write_exports(place, found, ["pyemma", "table"]):
         click.echo(line)

@@ -155,7 +155,7 @@ def _pictures(result: Clustering, projection: Projection) -> dict[str, Callable[
     if result.beta_scan is not None:
         pictures["beta"] = lambda: beta_scan(result).figure
     if result.interfaces is not None:
-        counts = transition_counts(result.data, result.cores)
+        counts = transition_counts(result.data, result.milestones)
         pictures["network"] = lambda: (
             state_network(result.interfaces, result.memberships, counts=counts).figure
         )

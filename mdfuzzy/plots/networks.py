@@ -54,7 +54,8 @@ def state_network(
     populations : (K,) array or Memberships
         The share of all frames in each state; of memberships, their means.
     counts : (K, K) array of int, optional
-        Passages from core to core, `kinetics.transition_counts`, to also draw those without an interface.
+        Passages from core to core, `kinetics.transition_counts` with the cores that `interfaces` were counted
+        by (of a clustering, its `milestones`), to also draw those without an interface.
     positions : (K, 2) array, optional
         Where to put the states; by default so that those that touch are near each other.
     ax : Axes, optional

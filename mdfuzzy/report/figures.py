@@ -99,7 +99,8 @@ def network_figure(result: Clustering) -> dict[str, object]:
     """Draw the states as circles, and interfaces and transitions as lines between them."""
     colors = state_colors(result.n_states)
     shares = [row.share for row in result.states]
-    links = list_links(result.interfaces, transition_counts(result.data, result.cores), result.n_states)
+    counts = transition_counts(result.data, result.milestones)
+    links = list_links(result.interfaces, counts, result.n_states)
     places = layout_states(result.n_states, np.array([link.pair for link in links]).reshape(-1, 2))
     traces, middles, numbers, texts = [], [], [], []
     for link in links:
