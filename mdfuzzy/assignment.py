@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import read_only
+from mdfuzzy._check import check_type, read_only
 from mdfuzzy._warn import warn_user
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.cores import Cores
@@ -140,6 +140,7 @@ def assign(
     >>> mf.assign(result, [[0.1, 0.2], [5.8, 6.1]]).labels.shape
     (2,)
     """
+    check_type("result", result, Clustering, remedy="`cluster` makes it.")
     new = _check_data(result.data, data)
     if isinstance(new, Frames):
         near = rmsd_neighbors(
@@ -176,9 +177,8 @@ def _check_data(fitted: Frames | Features | None, data: object) -> Frames | Feat
             raise TypeError("`data` must be features, as `result` was made of; got Frames.")
         if isinstance(data, Features):
             return data
-        several = isinstance(data, list | tuple) and np.ndim(data[0]) == 2  # an array per trajectory
-        arrays = data if several else np.asarray(data, dtype=np.float64)
-        return Features(arrays, periodic=fitted.periodic, period=fitted.period)
+        several = isinstance(data, list | tuple) and all(np.ndim(part) == 2 for part in data)
+        return Features(data if several else [data], periodic=fitted.periodic, period=fitted.period)
     if not isinstance(data, Frames):
         kind = type(data).__name__
         raise TypeError(f"`data` must be Frames, as `result` was made of; got {kind}. Use mf.load(...).")

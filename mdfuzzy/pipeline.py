@@ -8,6 +8,7 @@ from contextlib import nullcontext
 import numpy as np
 import numpy.typing as npt
 
+from mdfuzzy._check import check_type
 from mdfuzzy._states import States, find_states
 from mdfuzzy._steps import Parts, Steps, Store
 from mdfuzzy._warn import warn_user
@@ -68,8 +69,7 @@ def cluster(
     k = 25 neighbours per frame, by the number of frames (1,200); the density uses 50.
     """
     settings = Settings() if settings is None else settings
-    if not isinstance(settings, Settings):
-        raise TypeError(f"`settings` must be `Settings`; got {settings!r}. Use mf.Settings(k=50, ...).")
+    check_type("settings", settings, Settings, remedy="Use mf.Settings(k=50, ...).")
     data = as_data(data)
     if settings.resamples and data.n_trajectories < 2:
         raise ValueError(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_int, check_real, read_only
+from mdfuzzy._check import check_int, check_real, check_type, read_only
 from mdfuzzy.density import dtm_log_density, intrinsic_dimension
 from mdfuzzy.graph import Graph
 from mdfuzzy.neighbors import Neighbors
@@ -126,6 +126,7 @@ def states_by_k(
     >>> mf.states_by_k(neighbors, ks=[15, 30, 50]).n_states
     array([2, 2, 2])
     """
+    check_type("neighbors", neighbors, Neighbors, remedy="`neighbors_from` takes arrays.")
     high = neighbors.k // 2
     remedy = (
         f"The density needs twice as many neighbours; these were searched with n_neighbors={neighbors.k}."

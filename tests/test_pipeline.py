@@ -307,7 +307,7 @@ def test_bad_data(data: object, error: type[Exception], match: str):
 
 def test_bad_settings():
     points = np.random.default_rng(0).normal(size=(20, 2))
-    with pytest.raises(TypeError, match=r"`settings` must be `Settings`; got {'k': 3}. Use mf.Settings"):
+    with pytest.raises(TypeError, match=r"`settings` must be `Settings`; got dict. Use mf.Settings"):
         mf.cluster(points, {"k": 3})
     with pytest.raises(ValueError, match=r"`k` must be an int in \[1, 9\]; got 10. The density uses 2k"):
         mf.cluster(points, mf.Settings(k=10))

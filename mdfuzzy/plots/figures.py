@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._check import check_choice, check_int
+from mdfuzzy._check import check_choice, check_int, check_type
 from mdfuzzy._drafts import whole_file
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.frames import Frames
 from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales, transition_counts
-from mdfuzzy.plots._axes import DPI, check_type, new_figure
+from mdfuzzy.plots._axes import DPI, new_figure
 from mdfuzzy.plots.betas import beta_scan
 from mdfuzzy.plots.forecasts import reliability
 from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from mdfuzzy._check import check_type
 from mdfuzzy.interfaces import Interfaces
 from mdfuzzy.memberships import Memberships
-from mdfuzzy.plots._axes import axes_of, check_type, percent, push_apart
+from mdfuzzy.plots._axes import axes_of, percent, push_apart
 from mdfuzzy.plots.colors import state_colors
 
 if TYPE_CHECKING:
