@@ -22,7 +22,7 @@ _HOME = {
     "euclidean_neighbors": "neighbors",
     "neighbors_from": "neighbors",
     "rmsd_neighbors": "rmsd",
-    "rmsd_neighbors_mdtraj": "rmsd",
+    "rmsd_neighbors_mdtraj": "rmsd_mdtraj",
     "rmsd_neighbors_within": "rmsd",
     "dtm_log_density": "density",
     "intrinsic_dimension": "density",

@@ -25,7 +25,7 @@ READING = (
 #: The steps, later ones first: each may import only what stands to its right.
 STEPS = (
     *("interfaces", "kinetics", "scores", "beta_scan", "memberships", "weights", "cores", "stability"),
-    *("persistence", "prominence", "density", "rmsd", "rmsd_index", "neighbors", "graph"),
+    *("persistence", "prominence", "density", "rmsd", "rmsd_mdtraj", "rmsd_index", "neighbors", "graph"),
     *(module for module in READING if not module.startswith("_")),
 )
 #: What imports numba when it is imported, and so is imported inside functions only.
@@ -44,6 +44,7 @@ LAYERS: dict[str, set[str]] = {
     "_kernels": {"_kernels"},
     "_hierarchy": {"_kernels"},
     "_solve": {"_kernels", "_hierarchy"},
+    "_conformations": {"_check", "frames"},
     "_records": set(),
     "settings": {"_check"},
     **{step: {*COMMON, *STEPS[place + 1 :]} for place, step in enumerate(STEPS)},
@@ -65,6 +66,8 @@ LAYERS: dict[str, set[str]] = {
     "report": {*COMMON, *STEPS, *RUNNING, "_drafts", "plots", "__init__"},  # the version
 }
 LAYERS["memberships"] |= {"_solve"}
+for search in ("rmsd", "rmsd_mdtraj"):
+    LAYERS[search] |= {"_conformations"}
 LAYERS["cli"] = {name for name in LAYERS if not name.startswith("_")} | {"__init__", "_kernels"}
 
 #: Where a library may appear; one that is not named here may appear nowhere.
@@ -74,7 +77,7 @@ LIBRARIES: dict[str, set[str]] = {
     "scipy": set(LAYERS) - {"__init__", "_check", "_warn", "_threads", "cli"},
     "sklearn": {"neighbors", "density", "estimator"},
     "numba": {"_kernels", "_threads"},
-    "mdtraj": {*READING, "exports", "datasets", "rmsd"},
+    "mdtraj": {*READING, "exports", "datasets", "rmsd_mdtraj"},
     "matplotlib": {"plots"},
     "plotly": {"report"},
     "deeptime": {"kinetics"},
