@@ -7,13 +7,13 @@ them this page.
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import growth
 import headline
 import peers
 from measuring import describe_machine
+from pages import save_page, save_result
 
 _HEAD = """# Performance
 
@@ -157,21 +157,13 @@ PARTS = {
 
 def write_result(folder: Path, name: str, found: dict) -> None:
     """Keep the result of a benchmark, and make the page anew."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    save_result(folder, name, found)
     print(write_page(folder))
 
 
 def write_page(folder: Path) -> Path:
     """Write index.md from the results that are there."""
-    parts = [_HEAD]
-    for name, tell in PARTS.items():
-        file = folder / f"{name}.json"
-        if file.exists():
-            parts.append(tell(json.loads(file.read_text(encoding="utf-8"))))
-    page = folder / "index.md"
-    page.write_text("\n".join(parts), encoding="utf-8")
-    return page
+    return save_page(folder, _HEAD, PARTS)
 
 
 def main() -> None:
