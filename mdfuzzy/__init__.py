@@ -25,7 +25,7 @@ _HOME = {
     "rmsd_neighbors_mdtraj": "rmsd_mdtraj",
     "rmsd_neighbors_within": "rmsd",
     "dtm_log_density": "density",
-    "intrinsic_dimension": "density",
+    "intrinsic_dimension": "dimension",
     "kde_log_density": "density",
     "kde_window": "density",
     "Persistence": "persistence",

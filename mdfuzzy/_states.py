@@ -6,7 +6,8 @@ import numpy as np
 
 from mdfuzzy._steps import Steps
 from mdfuzzy.cores import Cores, find_cores, find_milestones
-from mdfuzzy.density import dtm_log_density, intrinsic_dimension, kde_log_density, kde_window
+from mdfuzzy.density import dtm_log_density, kde_log_density, kde_window
+from mdfuzzy.dimension import intrinsic_dimension
 from mdfuzzy.graph import Graph
 from mdfuzzy.neighbors import Neighbors
 from mdfuzzy.persistence import Persistence, compute_persistence

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_int, check_real, check_type, read_only
-from mdfuzzy.density import dtm_log_density, intrinsic_dimension
+from mdfuzzy.density import dtm_log_density
+from mdfuzzy.dimension import intrinsic_dimension
 from mdfuzzy.graph import Graph
 from mdfuzzy.neighbors import Neighbors
 from mdfuzzy.persistence import compute_persistence
@@ -192,6 +193,7 @@ def resample_states(
     >>> result.gap.n_states, int(result.n_states.max())
     (2, 2)
     """
+    check_type("neighbors", neighbors, Neighbors, remedy="`neighbors_from` takes arrays.")
     lengths = _check_lengths(lengths, len(neighbors))
     n_resamples = check_int("n_resamples", n_resamples, 1)
     level = check_real("level", level, above=0, at_most=0.5)

@@ -25,7 +25,8 @@ READING = (
 #: The steps, later ones first: each may import only what stands to its right.
 STEPS = (
     *("interfaces", "kinetics", "scores", "beta_scan", "memberships", "weights", "cores", "stability"),
-    *("persistence", "prominence", "density", "rmsd", "rmsd_mdtraj", "rmsd_index", "neighbors", "graph"),
+    *("persistence", "prominence", "density", "dimension"),
+    *("rmsd", "rmsd_mdtraj", "rmsd_index", "neighbors", "graph"),
     *(module for module in READING if not module.startswith("_")),
 )
 #: What imports numba when it is imported, and so is imported inside functions only.

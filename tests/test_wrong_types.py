@@ -23,6 +23,7 @@ CALLS = {
     "scan_beta": (mf.scan_beta, ["graph", "log_density", "cores"], {}),
     "find_interfaces": (mf.find_interfaces, ["data", "memberships", "cores"], {}),
     "states_by_k": (mf.states_by_k, ["neighbors"], {}),
+    "resample_states": (mf.resample_states, ["neighbors"], {"lengths": [60, 60]}),
     "dtm_log_density": (mf.dtm_log_density, ["neighbors"], {}),
     "intrinsic_dimension": (mf.intrinsic_dimension, ["neighbors"], {}),
     "extend_memberships": (mf.extend_memberships, ["memberships", "neighbors"], {}),
