@@ -159,8 +159,8 @@ def test_network_has_a_circle_per_state_and_a_line_per_interface(interfaces):
 
 
 def test_network_draws_passages_without_an_interface(interfaces):
-    counts = np.array([[0, 7, 1], [5, 0, 0], [2, 0, 0]])
-    ax = mf.plots.state_network(interfaces, [0.6, 0.3, 0.1], counts=counts)
+    interfaces = dataclasses.replace(interfaces, others=[[0, 2, 3]])
+    ax = mf.plots.state_network(interfaces, [0.6, 0.3, 0.1])
     assert texts(ax)[:3] == ["12", "0", "3"]
     assert ax.lines[2].get_linestyle() == ":"
     assert legend(ax)[-1] == "passages without an interface"
@@ -458,8 +458,8 @@ def test_network_refuses_bad_input(interfaces):
         draw(interfaces, [0.5, 0.5])
     with pytest.raises(ValueError, match=r"`populations` must be shares of all frames.*Divide counts"):
         draw(interfaces, [10, 20, 30])
-    with pytest.raises(ValueError, match=r"`counts` must have shape \(3, 3\).*got \(2, 2\)"):
-        draw(interfaces, [0.5, 0.3, 0.2], counts=np.zeros((2, 2)))
+    with pytest.raises(ValueError, match=r"`populations` must have one share per state, at least 4; got"):
+        draw(dataclasses.replace(interfaces, others=[[0, 3, 1]]), [0.5, 0.3, 0.2])
     with pytest.raises(ValueError, match=r"`positions` must be 3 finite points, one per state"):
         draw(interfaces, [0.5, 0.3, 0.2], positions=[[0, 0]])
     with pytest.raises(ValueError, match=r"`positions` must be different for every state"):

@@ -12,7 +12,7 @@ from mdfuzzy._check import check_choice, check_int, check_type
 from mdfuzzy._drafts import whole_file
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.frames import Frames
-from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales, transition_counts
+from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.plots._axes import DPI, new_figure
 from mdfuzzy.plots.betas import beta_scan
 from mdfuzzy.plots.forecasts import reliability
@@ -155,10 +155,7 @@ def _pictures(result: Clustering, projection: Projection) -> dict[str, Callable[
     if result.beta_scan is not None:
         pictures["beta"] = lambda: beta_scan(result).figure
     if result.interfaces is not None:
-        counts = transition_counts(result.data, result.milestones)
-        pictures["network"] = lambda: (
-            state_network(result.interfaces, result.memberships, counts=counts).figure
-        )
+        pictures["network"] = lambda: state_network(result.interfaces, result.memberships).figure
     for number in range(min(result.data.n_trajectories, _TIMELINES)):
         pictures[f"timeline-{number}"] = lambda number=number: (
             membership_timeline(result.data, result.memberships, trajectory=number).figure
