@@ -158,7 +158,7 @@ def test_running_again_computes_nothing_and_other_settings_only_what_depends_on_
     assert main(arguments(files, out, "--bare")) == 0
     first = capsys.readouterr().out
     for module, name in (
-        (pipeline, "rmsd_neighbors"),
+        (_states, "rmsd_neighbors"),
         (_states, "find_cores"),
         (pipeline, "solve_memberships"),
     ):

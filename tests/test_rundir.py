@@ -13,16 +13,16 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mdfuzzy as mf
-from mdfuzzy import _folder, _states, pipeline, rmsd
+from mdfuzzy import _folder, _states, _walk, pipeline, rmsd
 from mdfuzzy._records import pack, unpack
 
 STEPS = {
-    (pipeline, "euclidean_neighbors"): "neighbors",
+    (_states, "euclidean_neighbors"): "neighbors",
     (_states, "intrinsic_dimension"): "dimension",
     (_states, "dtm_log_density"): "log_density",
     (_states, "compute_persistence"): "persistence",
     (_states, "find_cores"): "cores",
-    (pipeline, "scan_beta"): "beta_scan",
+    (_walk, "scan_beta"): "beta_scan",
     (pipeline, "solve_memberships"): "memberships",
 }
 
