@@ -27,8 +27,8 @@ def command(folder: str, files: tuple[str, ...], output: str | None, **reading: 
     run = mf.RunDir(folder)
     result = run.load()
     known = run.reading or {}
-    for name in ("top", "atoms"):
-        reading[name] = reading[name] if reading[name] is not None else known.get(name)
+    for name in ("top", "atoms", "whole"):
+        reading[name] = reading[name] if reading.get(name) is not None else known.get(name)
     found = mf.assign(result, mf.load(list(files), **reading))
     click.echo(found.summary())
     place = Path(folder, "assigned") if output is None else Path(output)
