@@ -7,7 +7,6 @@ headline.py, growth.py, peers.py, neighbors.py, dask_scaling.py and core.py writ
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import dask_forecast
@@ -15,6 +14,7 @@ import growth
 import headline
 import peers
 from measuring import describe_machine
+from pages import save_page, save_result
 
 _HEAD = """# Performance
 
@@ -199,21 +199,13 @@ PARTS = {
 
 def write_result(folder: Path, name: str, found: dict) -> None:
     """Keep the result of a benchmark, and make the page anew."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    save_result(folder, name, found)
     print(write_page(folder))
 
 
 def write_page(folder: Path) -> Path:
     """Write index.md from the results that are there."""
-    parts = [_HEAD]
-    for name, tell in PARTS.items():
-        file = folder / f"{name}.json"
-        if file.exists():
-            parts.append(tell(json.loads(file.read_text(encoding="utf-8"))))
-    page = folder / "index.md"
-    page.write_text("\n".join(parts), encoding="utf-8")
-    return page
+    return save_page(folder, _HEAD, PARTS)
 
 
 def main() -> None:

@@ -112,8 +112,11 @@ def test_read_only_view_shares_memory_and_leaves_the_original_writeable():
 
 def test_another_type_is_named_with_what_was_expected():
     check_type("k", 3, int)
-    check_type("k", 3, (str, int))
+    check_type("k", 3, str, int)
     with pytest.raises(TypeError, match=r"^`graph` must be `str`; got NoneType\. Make one\.$"):
         check_type("graph", None, str, remedy="Make one.")
     with pytest.raises(TypeError, match=r"^`data` must be `str` or `bytes`; got int\.$"):
-        check_type("data", 3, (str, bytes))
+        check_type("data", 3, str, bytes)
+    check_type("data", None, str, None)
+    with pytest.raises(TypeError, match=r"^`data` must be `str` or None; got int\.$"):
+        check_type("data", 3, str, None)

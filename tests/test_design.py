@@ -25,6 +25,7 @@ READING = (
 #: The search for neighbours under RMSD, and its private parts: the same.
 SEARCH = (
     "rmsd",
+    "rmsd_mdtraj",
     "_sharded",
     "_scattered",
     "_layout",
@@ -37,7 +38,7 @@ SEARCH = (
 #: The steps, later ones first: each may import only what stands to its right.
 STEPS = (
     *("interfaces", "kinetics", "scores", "beta_scan", "memberships", "weights", "cores", "stability"),
-    *("persistence", "prominence", "density"),
+    *("persistence", "prominence", "density", "dimension"),
     *(module for module in SEARCH if not module.startswith("_")),
     *("neighbors", "graph"),
     *(module for module in READING if not module.startswith("_")),
@@ -53,11 +54,13 @@ LAYERS: dict[str, set[str]] = {
     "__init__": set(),
     "_check": set(),
     "_warn": set(),
+    "_drafts": set(),
     "_threads": {"_check"},
     "_kernels": {"_kernels"},
     "_cells": {"_kernels"},
     "_hierarchy": {"_kernels"},
     "_solve": {"_kernels", "_hierarchy"},
+    "_conformations": {"_check", "frames"},
     "_records": set(),
     "settings": {"_check"},
     **{step: {*COMMON, *STEPS[place + 1 :]} for place, step in enumerate(STEPS)},
@@ -70,20 +73,24 @@ LAYERS: dict[str, set[str]] = {
     "clustering": {*COMMON, *STEPS, "settings", "state_table"},
     "_steps": {*COMMON, *STEPS, "settings", "_records"},
     "_states": {*COMMON, *STEPS, "settings", "_steps"},
-    "pipeline": {*COMMON, *STEPS, "settings", "clustering", "_steps", "_states"},
+    "_walk": {*COMMON, *STEPS, "settings", "_steps", "_states"},
+    "pipeline": {*COMMON, *STEPS, "settings", "clustering", "_steps", "_states", "_walk"},
     "_distances": {*COMMON, *STEPS},
     "estimator": {*COMMON, *STEPS, *RUNNING, "_distances"},
     **{name: {*COMMON, *STEPS, *RUNNING} for name in ("assignment", "validation")},
     "regions": {"frames"},
-    "_folder": set(),
+    "_folder": {"_drafts"},
     "_lock": set(),
-    "rundir": {*COMMON, *STEPS, *RUNNING, "_folder", "_lock"},
-    **{name: {*COMMON, *STEPS, *RUNNING} for name in ("plots", "exports", "datasets")},
-    "report": {*COMMON, *STEPS, *RUNNING, "plots", "__init__"},  # the version
+    "rundir": {*COMMON, *STEPS, *RUNNING, "_drafts", "_folder", "_lock"},
+    **{name: {*COMMON, *STEPS, *RUNNING, "_drafts"} for name in ("plots", "exports")},
+    "datasets": {*COMMON, *STEPS, *RUNNING},
+    "report": {*COMMON, *STEPS, *RUNNING, "_drafts", "plots", "__init__"},  # the version
 }
 LAYERS["memberships"] |= {"_solve"}
 LAYERS["rmsd_index"] |= {"_cells"}
 LAYERS["workers"] |= {"__init__"}  # the version
+for search in ("rmsd", "rmsd_mdtraj"):
+    LAYERS[search] |= {"_conformations"}
 LAYERS["cli"] = {name for name in LAYERS if not name.startswith("_")} | {"__init__", "_kernels"}
 
 #: Where a library may appear; one that is not named here may appear nowhere.
@@ -93,7 +100,7 @@ LIBRARIES: dict[str, set[str]] = {
     "scipy": set(LAYERS) - {"__init__", "_check", "_warn", "_threads", "cli"},
     "sklearn": {"neighbors", "density", "estimator"},
     "numba": {"_kernels", "_threads"},
-    "mdtraj": {*READING, "exports", "datasets", "rmsd"},
+    "mdtraj": {*READING, "exports", "datasets", "rmsd_mdtraj"},
     "matplotlib": {"plots"},
     "plotly": {"report"},
     "deeptime": {"kinetics"},

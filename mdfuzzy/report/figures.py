@@ -3,7 +3,7 @@
 import numpy as np
 
 from mdfuzzy.clustering import Clustering
-from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales, transition_counts
+from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.plots.networks import layout_states, list_links
 from mdfuzzy.report.packing import rounded
@@ -99,7 +99,7 @@ def network_figure(result: Clustering) -> dict[str, object]:
     """Draw the states as circles, and interfaces and transitions as lines between them."""
     colors = state_colors(result.n_states)
     shares = [row.share for row in result.states]
-    links = list_links(result.interfaces, transition_counts(result.data, result.cores), result.n_states)
+    links = list_links(result.interfaces)
     places = layout_states(result.n_states, np.array([link.pair for link in links]).reshape(-1, 2))
     traces, middles, numbers, texts = [], [], [], []
     for link in links:
