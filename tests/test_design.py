@@ -42,7 +42,7 @@ LAYERS: dict[str, set[str]] = {
     "_threads": {"_check"},
     "_kernels": {"_kernels"},
     "_hierarchy": {"_kernels"},
-    "_solve": {"_kernels", "_hierarchy"},
+    "_solve": {"_kernels", "_hierarchy", "_threads"},
     "_records": set(),
     "settings": {"_check"},
     **{step: {*COMMON, *STEPS[place + 1 :]} for place, step in enumerate(STEPS)},
