@@ -135,7 +135,7 @@ def test_beta_scan_names_its_score(result):
     assert texts(ax) == ["chosen: ∞"]
     kinetic = dataclasses.replace(result, beta_scan=scan, settings=mf.Settings(beta="kinetic"))
     ax = mf.plots.beta_scan(kinetic)
-    assert ax.figure.axes[1].get_ylabel() == "mean log probability of the next core (nats)"
+    assert ax.figure.axes[1].get_ylabel() == "mean log probability of the next state (nats)"
 
 
 # --- the network
@@ -157,8 +157,7 @@ def test_network_has_a_circle_per_state_and_a_line_per_interface(interfaces):
 
 
 def test_network_draws_passages_without_an_interface(interfaces):
-    counts = np.array([[0, 7, 1], [5, 0, 0], [2, 0, 0]])
-    ax = mf.plots.state_network(interfaces, [0.6, 0.3, 0.1], counts=counts)
+    ax = mf.plots.state_network(dataclasses.replace(interfaces, others=[[0, 2, 3]]), [0.6, 0.3, 0.1])
     assert texts(ax)[:3] == ["12", "0", "3"]
     assert ax.lines[2].get_linestyle() == ":"
     assert legend(ax)[-1] == "passages without an interface"
@@ -443,8 +442,6 @@ def test_network_refuses_bad_input(interfaces):
         draw(interfaces, [0.5, 0.5])
     with pytest.raises(ValueError, match=r"`populations` must be shares of all frames.*Divide counts"):
         draw(interfaces, [10, 20, 30])
-    with pytest.raises(ValueError, match=r"`counts` must have shape \(3, 3\).*got \(2, 2\)"):
-        draw(interfaces, [0.5, 0.3, 0.2], counts=np.zeros((2, 2)))
     with pytest.raises(ValueError, match=r"`positions` must be 3 finite points, one per state"):
         draw(interfaces, [0.5, 0.3, 0.2], positions=[[0, 0]])
     with pytest.raises(ValueError, match=r"`positions` must be different for every state"):

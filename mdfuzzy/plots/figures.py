@@ -11,7 +11,7 @@ import numpy as np
 from mdfuzzy._check import check_choice, check_int
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.frames import Frames
-from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales, transition_counts
+from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.plots._axes import DPI, check_type, new_figure
 from mdfuzzy.plots.betas import beta_scan
 from mdfuzzy.plots.forecasts import reliability
@@ -154,10 +154,7 @@ def _pictures(result: Clustering, projection: Projection) -> dict[str, Callable[
     if result.beta_scan is not None:
         pictures["beta"] = lambda: beta_scan(result).figure
     if result.interfaces is not None:
-        counts = transition_counts(result.data, result.cores)
-        pictures["network"] = lambda: (
-            state_network(result.interfaces, result.memberships, counts=counts).figure
-        )
+        pictures["network"] = lambda: state_network(result.interfaces, result.memberships).figure
     for number in range(min(result.data.n_trajectories, _TIMELINES)):
         pictures[f"timeline-{number}"] = lambda number=number: (
             membership_timeline(result.data, result.memberships, trajectory=number).figure
