@@ -29,7 +29,7 @@ STEPS = (
     *(module for module in READING if not module.startswith("_")),
 )
 #: What imports numba when it is imported, and so is imported inside functions only.
-COMPILED = {"_kernels", "rmsd_index"}
+COMPILED = {"_kernels", "_cells", "rmsd_index"}
 #: All steps in one call.
 RUNNING = ("pipeline", "clustering", "state_table", "settings")
 #: What every module may use.
@@ -41,6 +41,7 @@ LAYERS: dict[str, set[str]] = {
     "_warn": set(),
     "_threads": {"_check"},
     "_kernels": {"_kernels"},
+    "_cells": {"_kernels"},
     "_hierarchy": {"_kernels"},
     "_solve": {"_kernels", "_hierarchy", "_threads"},
     "_records": set(),
@@ -63,6 +64,8 @@ LAYERS: dict[str, set[str]] = {
     "report": {*COMMON, *STEPS, *RUNNING, "plots", "__init__"},  # the version
 }
 LAYERS["memberships"] |= {"_solve"}
+LAYERS["rmsd_index"] |= {"_cells"}
+LAYERS["__main__"] = {"cli"}
 LAYERS["cli"] = {name for name in LAYERS if not name.startswith("_")} | {"__init__", "_kernels"}
 
 #: Where a library may appear; one that is not named here may appear nowhere.
