@@ -117,7 +117,7 @@ _CORE = """## From neighbours to memberships
 
     python benchmarks/core.py
 
-{frames:,} frames, k = {k}, threads: {threads}. The peers use one thread.
+{frames:,} frames, k = {k}, threads: {threads}.{peers}
 
 {table}
 
@@ -150,7 +150,7 @@ def neighbors_text(found: dict) -> str:
     heads = " | ".join(f"{int(result['frames']):,} frames" for result in results)
     lines = [f"| | {heads} |", "|---|" + "--:|" * len(results)]
     for name in names:
-        lines.append(f"| {name} | " + " | ".join(f"{result[name]:,.4g}" for result in results) + " |")
+        lines.append(f"| {name} | " + " | ".join(_number(result[name]) for result in results) + " |")
     return _fill(_NEIGHBORS, found, table=lines)
 
 
@@ -163,8 +163,18 @@ def dask_text(found: dict) -> str:
     return _fill(_DASK, found | words, log=found["killed"]["log"], goal=[dask_forecast.goal(found)], **tables)
 
 
+def _number(value: float) -> str:
+    """Write a number with three digits, or all of those before the point."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
 def core_text(found: dict) -> str:
-    """Tell how the steps from neighbours to memberships compare with their peers."""
+    """Tell how the steps from neighbours to memberships compare with their peers, if these were measured."""
+    if all(step["peer_seconds"] is None for step in found["steps"]):
+        lines = ["| step | seconds | peak memory |", "|---|--:|--:|"]
+        for step in found["steps"]:
+            lines.append(f"| {step['name']} | {step['seconds']:.2f} | {step['memory']:.2f} GB |")
+        return _fill(_CORE, found | {"peers": ""}, table=lines)
     lines = [
         "| step | times ours | seconds | peak memory | peer's seconds | peer |",
         "|---|--:|--:|--:|--:|---|",
@@ -176,7 +186,7 @@ def core_text(found: dict) -> str:
             f"| {step['name']} | {ratio} | {ours:.2f} | {step['memory']:.2f} GB | {seconds} "
             f"| {step.get('verdict', '')} |"
         )
-    return _fill(_CORE, found, table=lines)
+    return _fill(_CORE, found | {"peers": " The peers use one thread."}, table=lines)
 
 
 def _fill(template: str, found: dict, **tables: list[str]) -> str:

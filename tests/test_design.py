@@ -59,7 +59,7 @@ LAYERS: dict[str, set[str]] = {
     "_kernels": {"_kernels"},
     "_cells": {"_kernels"},
     "_hierarchy": {"_kernels"},
-    "_solve": {"_kernels", "_hierarchy"},
+    "_solve": {"_kernels", "_hierarchy", "_threads"},
     "_conformations": {"_check", "frames"},
     "_records": set(),
     "settings": {"_check"},
@@ -91,6 +91,7 @@ LAYERS["rmsd_index"] |= {"_cells"}
 LAYERS["workers"] |= {"__init__"}  # the version
 for search in ("rmsd", "rmsd_mdtraj"):
     LAYERS[search] |= {"_conformations"}
+LAYERS["__main__"] = {"cli"}
 LAYERS["cli"] = {name for name in LAYERS if not name.startswith("_")} | {"__init__", "_kernels"}
 
 #: Where a library may appear; one that is not named here may appear nowhere.
