@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType, ModuleType
 
@@ -85,6 +86,9 @@ LIBRARIES: dict[str, set[str]] = {
 }
 #: Slow to import: only inside functions, so that importing the package answers at once.
 HEAVY = ("mdtraj", "matplotlib", "plotly", "deeptime", "sklearn", "scipy", "numba", "MDAnalysis")
+
+#: Public modules whose names need a library that is an extra.
+OPTIONAL = {"mdanalysis": "MDAnalysis"}
 
 
 def module_of(path: Path) -> str:
@@ -214,6 +218,8 @@ def public_objects() -> Iterator[tuple[str, object]]:
             continue  # reported by test_every_public_name_resolves_and_is_listed
         if isinstance(value, ModuleType):
             yield name, value
+            if name in OPTIONAL and find_spec(OPTIONAL[name]) is None:
+                continue
             for inner in value.__all__:
                 yield from with_methods(f"{name}.{inner}", getattr(value, inner))
         elif callable(value):
