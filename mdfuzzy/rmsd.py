@@ -99,7 +99,7 @@ def rmsd_neighbors(
     index = build_index(xyz, n_jobs=n_jobs)
     chunks = index.own_chunks() if others is None else index.chunks(others, n_jobs)
     factor, reached = (1.0, None) if recall == 1 else _calibrate(index, chunks, n_neighbors, recall, n_jobs)
-    n = len(chunks.order)
+    n = len(chunks.frames)
     indices, distances = np.empty((n, n_neighbors), np.int32), np.empty((n, n_neighbors), np.float32)
     waiting, found = {}, 0
     for number, first in enumerate(range(0, len(chunks), BLOCK)):
@@ -172,7 +172,7 @@ def rmsd_neighbors_within(
     radius = check_real("radius", radius, above=0, remedy="It is an RMSD in nm, such as 0.02.")
     index = build_index(xyz, n_jobs=n_jobs)
     chunks = index.own_chunks() if others is None else index.chunks(others, n_jobs)
-    n = len(chunks.order)
+    n = len(chunks.frames)
     with tqdm(
         total=n, unit=" frames", desc="neighbours", disable=None if progress is None else not progress
     ) as bar:
@@ -290,7 +290,7 @@ def _calibrate(
     chosen = np.random.default_rng(1).permutation(len(chunks))[: 2 * SAMPLE]
     sample = chunks.take(chosen)
     exact = index.nearest(sample, n_neighbors, n_jobs=n_jobs)[1][:, -1:]
-    group = np.repeat(np.arange(len(chosen)), np.diff(sample.start))
+    group = np.repeat(np.arange(len(chosen)), sample.sizes)
     for factor in np.arange(0.2, 0.96, 0.04):
         distances = index.nearest(sample, n_neighbors, factor=factor, n_jobs=n_jobs)[1]
         found = np.mean(distances <= exact * (1 + 1e-6), axis=1)
@@ -314,11 +314,11 @@ def _announce(
     index.nearest(sample, n_neighbors, factor=factor, n_jobs=threads)
     seconds = (time.perf_counter() - begin) * to_do / len(sample.order)
     arrays = sum(array.nbytes for array in index.cells if isinstance(array, np.ndarray))
-    gigabytes = (arrays + 8 * n_neighbors * len(chunks.order)) / 1e9
+    gigabytes = (arrays + 8 * n_neighbors * len(chunks.frames)) / 1e9
     duration = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
-    rest = "" if to_do == len(chunks.order) else f" ({to_do:,} of them still to do)"
+    rest = "" if to_do == len(chunks.frames) else f" ({to_do:,} of them still to do)"
     logger.info(
-        f"RMSD neighbours of {len(chunks.order):,} frames{rest} among {len(index):,}: about {duration} "
+        f"RMSD neighbours of {len(chunks.frames):,} frames{rest} among {len(index):,}: about {duration} "
         f"on {threads} threads, {gigabytes:.1f} GB"
     )
 

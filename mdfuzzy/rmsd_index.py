@@ -3,7 +3,7 @@ centres.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,19 +25,28 @@ class Chunks:
     """
 
     queries: kernels.Queries
-    order: np.ndarray
-    start: np.ndarray
+    frames: np.ndarray  # which frame each query is
+    first: np.ndarray  # group c holds the queries first[c] to last[c]
+    last: np.ndarray
     cell: np.ndarray
-    own: bool
+    own: bool  # whether they are the frames of the index
 
     def __len__(self) -> int:
         return len(self.cell)
 
-    def take(self, chosen: np.ndarray) -> "Chunks":
+    @property
+    def sizes(self) -> np.ndarray:
+        """How many queries each group has."""
+        return self.last - self.first
+
+    @property
+    def order(self) -> np.ndarray:
+        """The frames of all groups, one group after the other."""
+        return np.concatenate([self.frames[a:b] for a, b in zip(self.first, self.last, strict=True)])
+
+    def take(self, chosen: np.ndarray | slice) -> "Chunks":
         """Return some of the groups."""
-        sizes = np.diff(self.start)[chosen]
-        order = [self.order[self.start[c] : self.start[c + 1]] for c in chosen]
-        return Chunks(self.queries, np.concatenate(order), _offsets(sizes), self.cell[chosen], self.own)
+        return replace(self, first=self.first[chosen], last=self.last[chosen], cell=self.cell[chosen])
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +61,8 @@ class RmsdIndex:
 
     def own_chunks(self) -> Chunks:
         """Return the frames of the index themselves as queries: its leaves."""
-        cells = self.cells
-        leaves = np.diff(cells.leaf_start)
-        cell = np.repeat(np.arange(len(leaves)), leaves)
-        start = cells.cell_start[cell] + kernels.LANES * (np.arange(len(cell)) - cells.leaf_start[cell])
-        queries = kernels.Queries(cells.flat, cells.norms, self.spreads)
-        return Chunks(queries, cells.order, np.append(start, len(self)), cell, own=True)
+        queries = kernels.Queries(self.cells.flat, self.cells.norms, self.spreads)
+        return _chunks(queries, self.cells.order, np.diff(self.cells.cell_start), own=True)
 
     def chunks(self, xyz: np.ndarray, n_jobs: int | None) -> Chunks:
         """Return other frames, (n, atoms, 3) and centred, as queries."""
@@ -68,10 +73,7 @@ class RmsdIndex:
         )
         order = np.argsort(label, kind="stable")
         sizes = np.bincount(label, minlength=len(self.cells.centres))
-        parts = -(-sizes // kernels.LANES)
-        cell = np.repeat(np.arange(len(sizes)), parts)
-        start = _offsets(sizes)[cell] + kernels.LANES * (np.arange(len(cell)) - _offsets(parts)[cell])
-        return Chunks(queries, order, np.append(start, len(xyz)), cell, own=False)
+        return _chunks(kernels.Queries(*(part[order] for part in queries)), order, sizes, own=False)
 
     def slack(self, queries: kernels.Queries) -> knn.Slack:
         """Return worst-case bounds of the rounding errors of float32 sums over the atoms."""
@@ -105,8 +107,9 @@ class RmsdIndex:
         """
         cells = self.shrunk(factor)
         slack = self.slack(chunks.queries)
-        indices = np.empty((len(chunks.order), n_neighbors), np.int32)
-        distances = np.empty((len(chunks.order), n_neighbors), np.float32)
+        start = _offsets(chunks.sizes)
+        indices = np.empty((start[-1], n_neighbors), np.int32)
+        distances = np.empty((start[-1], n_neighbors), np.float32)
         counts = np.zeros((len(chunks), 4), np.int64)
         room = ROOM * max(n_neighbors, kernels.LANES)
 
@@ -114,19 +117,19 @@ class RmsdIndex:
             targets, bounds = _space(room)
             filled = np.empty(kernels.LANES, np.int64)
             for c in range(first, last):
-                rows = slice(chunks.start[c], chunks.start[c + 1])
-                members = chunks.order[rows]
+                rows = slice(start[c], start[c + 1])
+                members = np.arange(chunks.first[c], chunks.last[c])
                 knn.search_group(
                     chunks.queries, members, chunks.cell[c], chunks.own, cells, slack, factor,
                     knn.NO_LIMIT, n_neighbors, targets, bounds, filled, counts[c],
                 )  # fmt: skip
                 if np.any(filled[: len(members)] < n_neighbors):
-                    frame = members[np.argmin(filled[: len(members)])]
+                    frame = chunks.frames[members[np.argmin(filled[: len(members)])]]
                     raise RuntimeError(
                         f"The search must find {n_neighbors} neighbours of every frame; got fewer than "
                         f"{n_neighbors} neighbours for frame {frame}. Please report this data."
                     )
-                indices[rows] = targets[: len(members), :n_neighbors]
+                indices[rows] = cells.order[targets[: len(members), :n_neighbors]]
                 distances[rows] = np.sqrt(bounds[: len(members), :n_neighbors] / cells.atoms)
                 if advance is not None:
                     advance(len(members))
@@ -151,7 +154,7 @@ class RmsdIndex:
             targets, bounds = _space(16 * kernels.LANES)
             filled = np.empty(kernels.LANES, np.int64)
             for c in range(first, last):
-                members = chunks.order[chunks.start[c] : chunks.start[c + 1]]
+                members = np.arange(chunks.first[c], chunks.last[c])
                 while not knn.search_group(
                     chunks.queries, members, chunks.cell[c], chunks.own, self.cells, slack, 1.0,
                     norm, 0, targets, bounds, filled, counts[c],
@@ -160,7 +163,8 @@ class RmsdIndex:
                 sizes = filled[: len(members)]
                 taken = np.arange(targets.shape[1]) < sizes[:, None]
                 lengths = np.sqrt(bounds[: len(members)][taken] / self.cells.atoms).astype(np.float32)
-                found[c] = np.repeat(members, sizes), targets[: len(members)][taken], lengths
+                nearby = self.cells.order[targets[: len(members)][taken]]
+                found[c] = np.repeat(chunks.frames[members], sizes), nearby, lengths
                 if advance is not None:
                     advance(len(members))
 
@@ -208,7 +212,9 @@ def build_index(xyz: np.ndarray, *, n_jobs: int | None = None) -> RmsdIndex:
         atoms=float(xyz.shape[1]),
     )
     run_ranges(lambda first, last: _fill_cells(index, queries.spreads, first, last), n_cells, 16, n_jobs)
-    return RmsdIndex(index, queries.spreads)
+    # frames that are compared with each other side by side: memory is read in runs
+    ordered = kernels.Queries(*(part[index.order] for part in queries))
+    return RmsdIndex(index._replace(flat=ordered.flat, norms=ordered.norms), ordered.spreads)
 
 
 def _fill_cells(cells: kernels.Cells, spreads: np.ndarray, first: int, last: int) -> None:
@@ -223,6 +229,14 @@ def _fill_cells(cells: kernels.Cells, spreads: np.ndarray, first: int, last: int
         )  # fmt: skip
     centres = cells.centres[first:last].astype(np.float64)
     cells.centre_norms[first:last] = np.einsum("ij,ij->i", centres, centres)
+
+
+def _chunks(queries: kernels.Queries, frames: np.ndarray, sizes: np.ndarray, *, own: bool) -> Chunks:
+    """Return queries, `sizes` of them nearest to each cell, in groups of at most 64."""
+    groups = -(-sizes // kernels.LANES)
+    cell = np.repeat(np.arange(len(sizes)), groups)
+    first = _offsets(sizes)[cell] + kernels.LANES * (np.arange(len(cell)) - _offsets(groups)[cell])
+    return Chunks(queries, frames, first, np.append(first[1:], len(frames)), cell, own)
 
 
 def _queries(xyz: np.ndarray) -> kernels.Queries:

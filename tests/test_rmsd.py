@@ -182,13 +182,15 @@ class TestBound:
         cells = index.cells
         assert sorted(cells.order.tolist()) == list(range(len(peptide)))
         for c in range(len(cells.centres)):
-            members = cells.order[cells.cell_start[c] : cells.cell_start[c + 1]]
+            here = slice(cells.cell_start[c], cells.cell_start[c + 1])
+            members = cells.order[here]
+            assert np.array_equal(cells.flat[here, :30], peptide.xyz[members].reshape(-1, 30))
             centre = cells.centres[c, :30].reshape(1, 10, 3)
             to_centre = all_rmsds(peptide.xyz[members], centre)[:, 0] * np.sqrt(10)
             assert cells.radii[c] >= to_centre.max() - 1e-6
-            rows = cells.rows[cells.cell_start[c] : cells.cell_start[c + 1]]
+            rows = cells.rows[here]
             np.testing.assert_allclose(np.linalg.norm(rows, axis=1), to_centre, rtol=0, atol=3e-6)
-            assert cells.spreads[c] <= index.spreads[members].min()
+            assert cells.spreads[c] <= index.spreads[here].min()
             gram = cells.axes[c] @ cells.axes[c].T
             np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-5)
 

@@ -25,7 +25,7 @@ FAR = 1e15
 
 
 class Queries(NamedTuple):
-    """Frames to find neighbours of."""
+    """Frames to find neighbours of, those near each other side by side."""
 
     flat: np.ndarray  # (n, width)
     norms: np.ndarray  # (n,) squared norms
@@ -35,10 +35,10 @@ class Queries(NamedTuple):
 class Cells(NamedTuple):
     """Frames to find neighbours among, by cell. A plain tuple of arrays, so that kernels take it as it is."""
 
-    flat: np.ndarray  # (n, width)
+    flat: np.ndarray  # (n, width) frames by cell and leaf
     norms: np.ndarray  # (n,)
-    order: np.ndarray  # (n,) frames by cell and leaf
-    cell_start: np.ndarray  # (cells + 1,) cell c holds order[cell_start[c]:cell_start[c + 1]]
+    order: np.ndarray  # (n,) which frames they are
+    cell_start: np.ndarray  # (cells + 1,) cell c holds flat[cell_start[c]:cell_start[c + 1]]
     leaf_start: np.ndarray  # (cells + 1,) in leaves leaf_start[c] to leaf_start[c + 1]
     centres: np.ndarray  # (cells, width)
     centre_norms: np.ndarray  # (cells,)
@@ -49,7 +49,7 @@ class Cells(NamedTuple):
     blocks: np.ndarray  # (leaves * ROWS * LANES,) members' coordinates on the axes, and the norm of the rest
     low: np.ndarray  # (leaves, ROWS) their box
     high: np.ndarray  # (leaves, ROWS)
-    rows: np.ndarray  # (n, width rounded up to 8) displacements v, in `order`
+    rows: np.ndarray  # (n, width rounded up to 8) displacements v of `flat`
     atoms: float
 
 

@@ -214,7 +214,7 @@ def search_cell(
     Return False if there is no room for them.
     """
     # Locals, and no slices below: a slice or a tuple of arrays costs more here than 64 distances.
-    order, blocks, low, high, rows = cells.order, cells.blocks, cells.low, cells.high, cells.rows
+    blocks, low, high, rows = cells.blocks, cells.low, cells.high, cells.rows
     moved, coordinates, limits = screen.moved, screen.coordinates, screen.limit
     nearness, torques, spreads = screen.nearness, screen.torque, screen.spread
     overlap = np.float32(1 - factor)
@@ -244,7 +244,7 @@ def search_cell(
             root = np.sqrt(2 * s2)
             itself = members[l] if own else -1
             for t in range(size):
-                if near[t] > limit or order[base + t] == itself:
+                if near[t] > limit or base + t == itself:
                     continue
                 squared = squared_difference(row, rows, base + t)
                 if squared > limit:
@@ -257,7 +257,7 @@ def search_cell(
                     m_torque = m + torque / short
                     if long * long < s2 - m_torque * root:
                         lower = short * short * (1 - 2 * m_torque * m_torque / (s2 - short * short))
-                targets[l, filled[l]] = order[base + t]
+                targets[l, filled[l]] = base + t
                 bounds[l, filled[l]] = lower
                 filled[l] += 1
                 if k > 0 and long * long < heaps[l, 0]:
