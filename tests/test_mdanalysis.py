@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import mdfuzzy as mf
+from mdfuzzy import _files
 
 mda = pytest.importorskip("MDAnalysis", reason="MDAnalysis is not installed: pip install '.[mdanalysis]'")
 
@@ -139,6 +140,14 @@ def test_frames_without_a_direction(universe):
         with pytest.raises(ValueError, match=r"in ascending order, each once.*got frame \d+ after frame \d+"):
             FuzzyModeSeekingAnalysis(universe, **QUICK).run(**options)
         assert universe.trajectory.frame == 7
+
+
+def test_a_frame_that_is_not_finite(universe, monkeypatch):
+    monkeypatch.setattr(_files, "_CHUNK_FRAMES", 7)
+    universe.transfer_to_memory(stop=40)
+    universe.trajectory.get_array()[30] = np.nan
+    with pytest.raises(ValueError, match=r"\(an MDAnalysis Universe\) has NaN or infinite ones in frame 30"):
+        FuzzyModeSeekingAnalysis(universe).run(step=2)
 
 
 def test_what_cannot_be_analysed(universe):
