@@ -52,15 +52,17 @@ def _without_bonds(atoms: "AtomGroup") -> "md.Topology":
     names, residue_names = _attribute(atoms, "names", "X"), _attribute(atoms, "resnames", "UNK")
     segments, elements = _attribute(atoms, "segids", ""), _elements(atoms)
     numbers = getattr(atoms, "resids", atoms.resindices + 1)
-    chain = residue = None
     # A residue ends where the next atom is of another: its atoms stand together here, whatever the universe
     # says, because a part of a topology is ordered by residues.
-    for i, (segment_index, residue_index) in enumerate(zip(atoms.segindices, atoms.resindices, strict=True)):
-        if i == 0 or segment_index != atoms.segindices[i - 1]:
-            chain = topology.add_chain(segments[i] if len(segments[i]) == 1 else None)
-        if i == 0 or residue_index != atoms.resindices[i - 1] or residue.chain is not chain:
-            residue = topology.add_residue(residue_names[i], chain, int(numbers[i]), segments[i])
-        topology.add_atom(names[i], elements[i], residue)
+    new_chain = np.diff(atoms.segindices, prepend=-1) != 0
+    new_residue = new_chain | (np.diff(atoms.resindices, prepend=-1) != 0)
+    chain = residue = None
+    for i, (name, element) in enumerate(zip(names.tolist(), elements, strict=True)):
+        if new_chain[i]:
+            chain = topology.add_chain(str(segments[i]) if len(segments[i]) == 1 else None)
+        if new_residue[i]:
+            residue = topology.add_residue(str(residue_names[i]), chain, int(numbers[i]), str(segments[i]))
+        topology.add_atom(name, element, residue)
     return topology
 
 

@@ -163,6 +163,10 @@ def open_universes(paths: object) -> Universes:
         item if isinstance(item, list | tuple) else [item]
         for item in (paths if isinstance(paths, list | tuple) else [paths])
     ]
+    if not all(items):
+        raise ValueError(
+            "`paths` must name at least one universe or atom group in every list; got an empty list."
+        )
     flat = [item for pieces in items for item in pieces]
     for item in flat:
         check_item(item)

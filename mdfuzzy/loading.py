@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy import _files
-from mdfuzzy._check import check_int, check_real
+from mdfuzzy._check import check_int, check_optional_bool, check_real
 from mdfuzzy._pieces import FilePiece, Piece, expand
 from mdfuzzy._plan import make_plan, make_plan_for_arrays
 from mdfuzzy._store import Store
@@ -87,9 +87,8 @@ def load(
     stride = check_int("stride", stride, 1, remedy="1 loads every frame.")
     if timestep is not None:
         timestep = check_real("timestep", timestep, above=0, remedy="It is the time between frames in ps.")
-    for name, value in (("whole", whole), ("progress", progress)):
-        if value not in (None, True, False):
-            raise TypeError(f"`{name}` must be True, False or None; got {value!r}.")
+    check_optional_bool("whole", whole)
+    check_optional_bool("progress", progress)
     trajectories, handle, store = _open(paths, lengths, top, atoms, whole)
     pieces = [piece for trajectory in trajectories for piece in trajectory]
     logger.info("loading %s", store.plan.selection)

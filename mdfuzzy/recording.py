@@ -8,7 +8,7 @@ import numpy as np
 from mdfuzzy._plan import make_plan
 from mdfuzzy._sources import Source, chosen_sources
 from mdfuzzy._store import Store
-from mdfuzzy._universes import Chunk, check_item, kept_places, open_universes
+from mdfuzzy._universes import Chunk, check_item, is_of_mdanalysis, kept_places, open_universes
 from mdfuzzy.frames import Frames
 
 if TYPE_CHECKING:
@@ -21,6 +21,11 @@ def check_group(group: object) -> None:
         raise TypeError(
             f"`atomgroup` must be one AtomGroup or Universe; got {len(group)} of them in a list. Use "
             "mf.cluster(mf.load([...])) for several."
+        )
+    if not is_of_mdanalysis(group):
+        raise TypeError(
+            f"`atomgroup` must be an AtomGroup or a Universe of MDAnalysis; got {type(group).__name__}. For "
+            "files use mf.cluster(mf.load(...))."
         )
     check_item(group)
 

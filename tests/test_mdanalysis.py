@@ -155,8 +155,10 @@ def test_what_cannot_be_analysed(universe):
         FuzzyModeSeekingAnalysis([universe.atoms, universe.atoms])
     with pytest.raises(ValueError, match="at least 3 atoms"):
         FuzzyModeSeekingAnalysis(universe.atoms[:2])
-    with pytest.raises(TypeError, match="must stand alone; got str"):
+    with pytest.raises(TypeError, match=r"`atomgroup` must be an AtomGroup or a Universe.*got str"):
         FuzzyModeSeekingAnalysis("run.xtc")
+    with pytest.raises(TypeError, match="`whole` must be True, False or None; got 'yes'"):
+        FuzzyModeSeekingAnalysis(universe, whole="yes")
     with pytest.raises(ValueError, match="parallelize"):  # by MDAnalysis: not an analysis frame by frame
         FuzzyModeSeekingAnalysis(universe).run(backend="multiprocessing", n_workers=2)
     with pytest.raises(ValueError, match="start/stop/step cannot be combined with frames"):

@@ -427,6 +427,8 @@ def test_what_is_neither_universe_nor_group(universe):
         mf.load([universe, Path("run.xtc")])
     with pytest.raises(TypeError, match="must stand alone; got list"):
         mf.load([[universe, [universe]]])
+    with pytest.raises(ValueError, match="at least one universe or atom group in every list; got an empty"):
+        mf.load([[universe], []])
     with pytest.raises(TypeError, match="universes only, or atom groups only; got both"):
         mf.load([universe, universe.atoms])
     with pytest.raises(TypeError, match=r"universes or groups of atoms of MDAnalysis; got Atom\. Use univ"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from MDAnalysis.analysis.base import AnalysisBase
 
+from mdfuzzy._check import check_optional_bool
 from mdfuzzy.pipeline import cluster
 from mdfuzzy.recording import Recording, check_group, kept_place
 from mdfuzzy.settings import Settings, describe_settings
@@ -99,7 +100,7 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         check_group(atomgroup)
         super().__init__(atomgroup.universe.trajectory, verbose=verbose)
         self._group = atomgroup
-        self._whole = whole
+        self._whole = check_optional_bool("whole", whole)
         self._settings = Settings(**settings)
 
     def run(
