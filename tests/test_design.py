@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType, ModuleType
 
@@ -19,8 +20,9 @@ PACKAGE = Path(mdfuzzy.__file__).parent
 
 #: Reading trajectories, and its private parts: each may import only what stands to its right.
 READING = (
-    *("loading", "frame_files", "_store", "_plan", "features", "frames"),
-    *("_pieces", "_atoms", "_boxes", "_files", "_claims", "_sources", "_trajectories"),
+    *("loading", "recording", "frame_files", "_store", "_plan", "features", "frames", "_pieces"),
+    *("_universes", "_universe_topology", "_atoms", "_boxes", "_files", "_claims", "_sources"),
+    "_trajectories",
 )
 #: The search for neighbours under RMSD, and its private parts: the same.
 SEARCH = (
@@ -77,7 +79,7 @@ LAYERS: dict[str, set[str]] = {
     "pipeline": {*COMMON, *STEPS, "settings", "clustering", "_steps", "_states", "_walk"},
     "_distances": {*COMMON, *STEPS},
     "estimator": {*COMMON, *STEPS, *RUNNING, "_distances"},
-    **{name: {*COMMON, *STEPS, *RUNNING} for name in ("assignment", "validation")},
+    **{name: {*COMMON, *STEPS, *RUNNING} for name in ("assignment", "validation", "mdanalysis")},
     "regions": {"frames"},
     "_folder": {"_drafts"},
     "_lock": set(),
@@ -109,10 +111,24 @@ LIBRARIES: dict[str, set[str]] = {
     "distributed": {"workers"},
     "pyarrow": {"exports"},
     "tables": {"_files"},
+    "MDAnalysis": {"_universes", "_universe_topology", "recording", "mdanalysis"},
     "pynndescent": {"neighbors"},
 }
 #: Slow to import: only inside functions, so that importing the package answers at once.
-HEAVY = ("mdtraj", "matplotlib", "plotly", "deeptime", "sklearn", "scipy", "numba", "distributed")
+HEAVY = (
+    "mdtraj",
+    "matplotlib",
+    "plotly",
+    "deeptime",
+    "sklearn",
+    "scipy",
+    "numba",
+    "distributed",
+    "MDAnalysis",
+)
+
+#: Public modules whose names need a library that is an extra.
+OPTIONAL = {"mdanalysis": "MDAnalysis"}
 
 
 def module_of(path: Path) -> str:
@@ -193,7 +209,8 @@ def test_libraries_appear_only_where_they_belong(path: Path):
 @each_source
 def test_slow_libraries_are_imported_inside_functions(path: Path):
     module = module_of(path)
-    if module in {*COMPILED, "estimator"}:  # itself imported only when `FuzzyModeSeeking` is used
+    # The last two are imported only when their class is used, which inherits from one of the library.
+    if module in {*COMPILED, "estimator", "mdanalysis"}:
         return
     nodes = list(at_import_time(ast.parse(path.read_text())))
     for name, node in imports(nodes):
@@ -241,6 +258,8 @@ def public_objects() -> Iterator[tuple[str, object]]:
             continue  # reported by test_every_public_name_resolves_and_is_listed
         if isinstance(value, ModuleType):
             yield name, value
+            if name in OPTIONAL and find_spec(OPTIONAL[name]) is None:
+                continue
             for inner in value.__all__:
                 yield from with_methods(f"{name}.{inner}", getattr(value, inner))
         elif callable(value):
