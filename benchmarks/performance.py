@@ -7,7 +7,6 @@ headline.py, growth.py, peers.py, neighbors.py, dask_scaling.py and core.py writ
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import dask_forecast
@@ -15,6 +14,7 @@ import growth
 import headline
 import peers
 from measuring import describe_machine
+from pages import save_page, save_result
 
 _HEAD = """# Performance
 
@@ -69,7 +69,7 @@ of frames to the power e, fitted to all sizes; n log n is about 1.08.
 
 _NEIGHBORS = """## The search for neighbours
 
-    python benchmarks/neighbors.py --frames 50000 142074 400000 1420738 \\
+    python benchmarks/neighbors.py --frames 50000 142074 400000 1420738 --peers 142074 \\
         --plot docs/performance/neighbors.svg --write docs/performance
 
 *Times md.rmsd* is the time of comparing all pairs with mdtraj over ours, *times vectorised kernel* the same
@@ -78,6 +78,8 @@ with the package's own vectorised kernel. Exact RMSD neighbours, {neighbors} of 
 {table}
 
 ![seconds against frames, on log axes](neighbors.svg)
+
+{peers}
 
 {machine}
 """
@@ -117,7 +119,7 @@ _CORE = """## From neighbours to memberships
 
     python benchmarks/core.py
 
-{frames:,} frames, k = {k}, threads: {threads}. The peers use one thread.
+{frames:,} frames, k = {k}, threads: {threads}.{peers}
 
 {table}
 
@@ -146,12 +148,38 @@ def growth_text(found: dict) -> str:
 def neighbors_text(found: dict) -> str:
     """Tell how the search for neighbours compares with comparing all pairs."""
     results = found["results"]
-    names = sorted(set(results[0]) - {"frames"}, key=lambda name: (not name.startswith("times"), name))
+    names = sorted(
+        set(results[0]) - {"frames"},
+        key=lambda name: (not name.startswith("times"), name.startswith("with"), name),
+    )
     heads = " | ".join(f"{int(result['frames']):,} frames" for result in results)
     lines = [f"| | {heads} |", "|---|" + "--:|" * len(results)]
     for name in names:
-        lines.append(f"| {name} | " + " | ".join(f"{result[name]:,.4g}" for result in results) + " |")
-    return _fill(_NEIGHBORS, found, table=lines)
+        lines.append(f"| {name} | " + " | ".join(_number(result[name]) for result in results) + " |")
+    return _fill(_NEIGHBORS, found, table=lines, peers=_other_programs(found))
+
+
+def _other_programs(found: dict) -> list[str]:
+    """Say how long other programs took for the same neighbours, and how many of them they found."""
+    if not found.get("peers"):
+        return []
+    frames = found["frames of peers"]
+    ours = next(result for result in found["results"] if result["frames"] == frames)
+    lines = [
+        f"What else one might use, for the same neighbours of {frames:,} frames:", "",
+        "| | seconds | recall | its time over ours |", "|---|--:|--:|--:|",
+        f"| mdfuzzy, exact | {ours['seconds']:.1f} | {ours['recall']:.3g} | 1 |",
+    ]  # fmt: skip
+    for peer in found["peers"]:
+        late = peer["seconds"] is None
+        seconds = peer["limit"] if late else peer["seconds"]
+        cells = (
+            f"more than {seconds:.0f}" if late else f"{seconds:.1f}",
+            "none" if late else f"{peer['recall']:.3f}",
+            f"{'more than ' if late else ''}{seconds / ours['seconds']:.1f}",
+        )
+        lines.append(f"| {peer['program']} | {' | '.join(cells)} |")
+    return lines
 
 
 def dask_text(found: dict) -> str:
@@ -163,8 +191,18 @@ def dask_text(found: dict) -> str:
     return _fill(_DASK, found | words, log=found["killed"]["log"], goal=[dask_forecast.goal(found)], **tables)
 
 
+def _number(value: float) -> str:
+    """Write a number with three digits, or all of those before the point."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
 def core_text(found: dict) -> str:
-    """Tell how the steps from neighbours to memberships compare with their peers."""
+    """Tell how the steps from neighbours to memberships compare with their peers, if these were measured."""
+    if all(step["peer_seconds"] is None for step in found["steps"]):
+        lines = ["| step | seconds | peak memory |", "|---|--:|--:|"]
+        for step in found["steps"]:
+            lines.append(f"| {step['name']} | {step['seconds']:.2f} | {step['memory']:.2f} GB |")
+        return _fill(_CORE, found | {"peers": ""}, table=lines)
     lines = [
         "| step | times ours | seconds | peak memory | peer's seconds | peer |",
         "|---|--:|--:|--:|--:|---|",
@@ -176,7 +214,7 @@ def core_text(found: dict) -> str:
             f"| {step['name']} | {ratio} | {ours:.2f} | {step['memory']:.2f} GB | {seconds} "
             f"| {step.get('verdict', '')} |"
         )
-    return _fill(_CORE, found, table=lines)
+    return _fill(_CORE, found | {"peers": " The peers use one thread."}, table=lines)
 
 
 def _fill(template: str, found: dict, **tables: list[str]) -> str:
@@ -199,21 +237,13 @@ PARTS = {
 
 def write_result(folder: Path, name: str, found: dict) -> None:
     """Keep the result of a benchmark, and make the page anew."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    save_result(folder, name, found)
     print(write_page(folder))
 
 
 def write_page(folder: Path) -> Path:
     """Write index.md from the results that are there."""
-    parts = [_HEAD]
-    for name, tell in PARTS.items():
-        file = folder / f"{name}.json"
-        if file.exists():
-            parts.append(tell(json.loads(file.read_text(encoding="utf-8"))))
-    page = folder / "index.md"
-    page.write_text("\n".join(parts), encoding="utf-8")
-    return page
+    return save_page(folder, _HEAD, PARTS)
 
 
 def main() -> None:

@@ -38,12 +38,11 @@ mf.plots.ramachandran(frames, result, kind="membership", state=3, ax=axes[0])
 mf.plots.ramachandran(frames, result, kind="free_energy", ax=axes[1])
 
 # %%
-# The states as a network. The number on a line says how often the trajectories went from one core to the
-# other; a dotted line has passages, but too few frames on the way for an interface.
+# The states as a network. The number on a line says how often the trajectories went from one to the other; a
+# dotted line has passages, but too few frames on the way for an interface.
 
 fig, ax = plt.subplots(figsize=(6, 4), layout="compressed")
-counts = mf.kinetics.transition_counts(frames, result.cores)
-mf.plots.state_network(result.interfaces, result.memberships, counts=counts, ax=ax)
+mf.plots.state_network(result.interfaces, result.memberships, ax=ax)
 
 # %%
 # The memberships along the second trajectory: a visit of 0.8 ns to phi > 0, state 0.

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from mdfuzzy._check import check_finite, check_int, check_real
+from mdfuzzy._check import check_int, check_real
+from mdfuzzy._conformations import check_conformations
 from mdfuzzy._threads import thread_count
 from mdfuzzy.frames import Frames
 from mdfuzzy.graph import Graph
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from mdfuzzy.rmsd_index import Chunks, RmsdIndex
     from mdfuzzy.workers import Client, Workers
 
-#: The largest coordinate, nm: beyond it, squares of squares leave the range of float32.
-LARGEST = 1e6
 #: Queries in a group.
 GROUP = 64
 #: Groups of queries in a block: what is kept when a run is killed.
@@ -96,7 +95,7 @@ def rmsd_neighbors(
     >>> neighbors.indices.shape, neighbors.exact
     ((1500, 10), True)
     """
-    xyz, others = _checked(frames, queries)
+    xyz, others = check_conformations(frames, queries)
     remedy = f"There are {len(xyz)} frames."
     n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(xyz) - (others is None), remedy=remedy)
     recall = check_real("recall", recall, above=0, at_most=1, remedy="1 asks for the exact neighbours.")
@@ -191,7 +190,7 @@ def rmsd_neighbors_within(
     >>> graph.kind, len(graph), float(graph.distances.max()) <= 0.02
     ('radius', 1500, True)
     """
-    xyz, others = _checked(frames, queries)
+    xyz, others = check_conformations(frames, queries)
     radius = check_real("radius", radius, above=0, remedy="It is an RMSD in nm, such as 0.02.")
     n = len(xyz if others is None else others)
     workers, place = _on_workers(client, xyz, others, 1, layout)
@@ -211,105 +210,6 @@ def rmsd_neighbors_within(
 
                 pairs = scattered_pairs(client, workers, index, chunks, radius, bar.update)
     return _radius_graph(*pairs, n, len(xyz), radius, symmetric=others is None)
-
-
-def rmsd_neighbors_mdtraj(
-    frames: Frames | npt.ArrayLike,
-    *,
-    n_neighbors: int = 100,
-    queries: Frames | npt.ArrayLike | None = None,
-    progress: bool | None = None,
-) -> Neighbors:
-    """Find the nearest other frames of every frame by comparing all pairs with ``md.rmsd``: slow and obvious.
-
-    Parameters
-    ----------
-    frames : Frames or (n, atoms, 3) array
-        The conformations, nm; copied, because ``md.rmsd`` works on coordinates in place.
-    n_neighbors : int
-        How many neighbours to find, in [1, n - 1].
-    queries : Frames or (m, atoms, 3) array, optional
-        Find the neighbours of these instead, among `frames`; n_neighbors may then be n.
-    progress : bool, optional
-        Whether to show a progress bar; by default in a terminal only.
-
-    Returns
-    -------
-    Neighbors
-        Nearest first; distances to the float32 precision of ``md.rmsd``.
-
-    Examples
-    --------
-    >>> import mdfuzzy as mf
-    >>> frames = mf.datasets.alanine_dipeptide(stride=100)
-    >>> slow = mf.rmsd_neighbors_mdtraj(frames, n_neighbors=5)
-    >>> fast = mf.rmsd_neighbors(frames, n_neighbors=5)
-    >>> bool(abs(slow.distances - fast.distances).max() < 1e-5)
-    True
-    """
-    import mdtraj as md
-
-    xyz, others = _checked(frames, queries)
-    remedy = f"There are {len(xyz)} frames."
-    n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(xyz) - (others is None), remedy=remedy)
-    targets = md.Trajectory(xyz.copy(), None)
-    targets.center_coordinates()
-    asked = targets if others is None else md.Trajectory(others.copy(), None)
-    asked.center_coordinates()
-    indices = np.empty((len(asked), n_neighbors), np.int32)
-    distances = np.empty((len(asked), n_neighbors), np.float32)
-    for i in tqdm(range(len(asked)), unit=" frames", disable=None if progress is None else not progress):
-        row = md.rmsd(targets, asked, i, parallel=True, precentered=True)
-        if others is None:
-            row[i] = np.inf
-        nearest = np.argpartition(row, n_neighbors - 1)[:n_neighbors]
-        indices[i] = nearest[np.argsort(row[nearest], kind="stable")]
-        distances[i] = row[indices[i]]
-    return Neighbors(indices, distances, n_targets=len(xyz))
-
-
-def _checked(frames: object, queries: object) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the centred coordinates of both."""
-    xyz = _coordinates("frames", frames)
-    if queries is None:
-        if len(xyz) < 2:
-            raise ValueError(f"`frames` must hold at least 2 frames to have neighbours; got {len(xyz)}.")
-        return xyz, None
-    others = _coordinates("queries", queries)
-    if others.shape[1] != xyz.shape[1]:
-        raise ValueError(
-            f"`queries` must have the atoms of `frames`; got {others.shape[1]} atoms, expected "
-            f"{xyz.shape[1]}. "
-            f"Load both with the same `atoms`."
-        )
-    return xyz, others
-
-
-def _coordinates(name: str, frames: object) -> np.ndarray:
-    """Return centred float32 coordinates; those of `Frames` as they are, others copied."""
-    if isinstance(frames, Frames):
-        xyz = frames.xyz
-    else:
-        xyz = np.asarray(frames)
-        if xyz.ndim != 3 or xyz.shape[2] != 3 or xyz.dtype.kind not in "fiu":
-            raise ValueError(
-                f"`{name}` must be Frames or an array of shape (frames, atoms, 3); got shape {xyz.shape} of "
-                f"{xyz.dtype}. For feature vectors use `euclidean_neighbors`."
-            )
-        check_finite(name, xyz, remedy="Remove or repair these frames.")
-        xyz = (xyz - xyz.mean(axis=1, keepdims=True, dtype=np.float64)).astype(np.float32)
-    if len(xyz) == 0 or xyz.shape[1] < 3:
-        raise ValueError(
-            f"`{name}` must have at least 1 frame of 3 atoms; got shape {xyz.shape}. "
-            f"With fewer than 3 atoms there is no shape to compare."
-        )
-    largest = max(xyz.max(), -xyz.min())
-    if not (largest == 0 or 1e-9 <= largest <= LARGEST):
-        raise ValueError(
-            f"`{name}` must have coordinates between 1e-9 and {LARGEST:g} nm from the centroid; got at most "
-            f"{largest:g} nm. Check the unit: nm is expected."
-        )
-    return xyz
 
 
 def _bar(n: int, progress: bool | None, found: int = 0) -> tqdm:

@@ -278,7 +278,8 @@ def flatten(xyz: np.ndarray, n_jobs: int | None) -> kernels.Queries:
     def fill(first: int, last: int) -> None:
         part = xyz[first:last].astype(np.float64)
         flat[first:last, : 3 * atoms] = part.reshape(len(part), -1)
-        norms[first:last] = np.einsum("nac,nac->n", part, part)
+        # from float64: a sum that converts on the way has other bits wherever its buffer ends
+        norms[first:last] = np.einsum("ij,ij->i", *[part.reshape(len(part), -1)] * 2)
         # eigenvalues to within rounding; a smaller spread is always safe
         smallest = np.linalg.eigvalsh(part.transpose(0, 2, 1) @ part)[:, :2].sum(axis=1)
         spreads[first:last] = np.maximum(smallest - 1e-14 * norms[first:last], 0.0)

@@ -1,15 +1,16 @@
 """A score of memberships by the dynamics: how well they foretell the core that is reached next."""
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_real
+from mdfuzzy._warn import warn_user
 from mdfuzzy.cores import Cores
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
+from mdfuzzy.kinetics.dtrajs import check_data
 from mdfuzzy.kinetics.outcomes import make_case
 from mdfuzzy.memberships import Memberships
 
@@ -63,6 +64,7 @@ def kinetic_criterion(
     >>> round(score(mf.Memberships(right, np.zeros(48), 1.0, np.zeros(48), 0.0)), 2)
     1.0
     """
+    check_data(data)
     chosen = np.arange(len(data)) if frames is None else np.asarray(frames)
     mask = np.zeros(len(data), bool)
     mask[chosen] = True
@@ -74,7 +76,7 @@ def kinetic_criterion(
                 f"`data` must hold passages from one core to another; {problem}. Take longer trajectories, "
                 "or beta as a number."
             )
-        warnings.warn(f"Only few passages tell one beta from another: {problem}.", stacklevel=2)
+        warn_user(f"Only few passages tell one beta from another: {problem}.")
     epsilon = check_real("epsilon", epsilon, above=0)
     use = case.scored[chosen]
     outcomes = case.outcomes[chosen][use]

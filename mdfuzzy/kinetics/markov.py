@@ -1,6 +1,5 @@
 """Markov state models of discrete trajectories, estimated by deeptime, with times in physical units."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mdfuzzy._check import check_int, check_real, read_only
+from mdfuzzy._warn import warn_user
 from mdfuzzy.kinetics.dtrajs import Milestoned
 
 if TYPE_CHECKING:
@@ -125,10 +125,9 @@ def markov_model(
     states = model.count_model.state_symbols
     left_out = np.setdiff1d(np.flatnonzero(np.bincount(np.concatenate(dtrajs))), states)
     if len(left_out):
-        warnings.warn(
+        warn_user(
             f"The trajectories do not connect all states in both directions at lag {lag}: the model leaves "
-            f"out {', '.join(map(str, left_out))}.",
-            stacklevel=2,
+            f"out {', '.join(map(str, left_out))}."
         )
     from deeptime.markov.tools.analysis import mfpt
 
@@ -198,10 +197,9 @@ def relaxation_times(eigenvalues: np.ndarray, lag: float) -> np.ndarray:
     >>> relaxation_times(np.array([1.0, np.exp(-0.5), -0.1]), 2)
     array([inf,  4., nan])
     """
-    size = np.abs(eigenvalues)
-    positive = (np.real(eigenvalues) > 0) & (size < 1)
-    times = -lag / np.log(np.where(positive, size, 0.5))
-    return np.where(positive, times, np.where(size >= 1, np.inf, np.nan))
+    size, positive = np.abs(eigenvalues), np.real(eigenvalues) > 0
+    times = -lag / np.log(np.where(positive & (size < 1), size, 0.5))
+    return np.where(positive, np.where(size < 1, times, np.inf), np.nan)
 
 
 def check_dtrajs(dtrajs: Sequence[np.ndarray] | Milestoned) -> list[np.ndarray]:

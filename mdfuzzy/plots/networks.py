@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from mdfuzzy._check import check_type
 from mdfuzzy.interfaces import Interfaces
 from mdfuzzy.memberships import Memberships
-from mdfuzzy.plots._axes import axes_of, check_type, percent, push_apart
+from mdfuzzy.plots._axes import axes_of, percent, push_apart
 from mdfuzzy.plots.colors import state_colors
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ def state_network(
     interfaces: Interfaces,
     populations: npt.ArrayLike | Memberships,
     *,
-    counts: npt.ArrayLike | None = None,
     positions: npt.ArrayLike | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
@@ -43,7 +43,7 @@ def state_network(
 
     The area of a circle is in proportion to the population of the state (small ones are drawn larger), the
     width of a line with the logarithm of the number of transition frames, and the number on a line says how
-    often the trajectories really went from one core to the other. A thin dotted line joins states between
+    often the trajectories really went from one to the other. A thin dotted line joins states between
     which trajectories went but left too few frames for an interface; a dashed one is an interface that none
     crossed.
 
@@ -53,8 +53,6 @@ def state_network(
         Which states touch, from `find_interfaces`.
     populations : (K,) array or Memberships
         The share of all frames in each state; of memberships, their means.
-    counts : (K, K) array of int, optional
-        Passages from core to core, `kinetics.transition_counts`, to also draw those without an interface.
     positions : (K, 2) array, optional
         Where to put the states; by default so that those that touch are near each other.
     ax : Axes, optional
@@ -79,7 +77,7 @@ def state_network(
     shares = populations.values.mean(axis=0) if isinstance(populations, Memberships) else populations
     shares = np.asarray(shares, dtype=np.float64)
     n_states = _check_shares(shares, interfaces)
-    links = list_links(interfaces, counts, n_states)
+    links = list_links(interfaces)
     pairs = np.array([link.pair for link in links], dtype=np.int64).reshape(-1, 2)
     places = layout_states(n_states, pairs) if positions is None else _check_positions(positions, n_states)
     radii = np.maximum(_LARGEST * np.sqrt(shares / max(shares.max(), 1e-9)), _SMALLEST)
@@ -105,32 +103,18 @@ class Link:
     transitions: int
 
 
-def list_links(interfaces: Interfaces, counts: npt.ArrayLike | None, n_states: int) -> list[Link]:
-    """List the interfaces, and then the pairs that have none but were passed between, if they are counted."""
-    links = [
-        Link((int(a), int(b)), int(size), int(times))
-        for (a, b), size, times in zip(
-            interfaces.pairs, interfaces.sizes, interfaces.transitions, strict=True
-        )
-    ]
-    if counts is not None:
-        counts = np.asarray(counts)
-        if counts.shape != (n_states, n_states):
-            raise ValueError(
-                f"`counts` must have shape ({n_states}, {n_states}), one row and column per state; got "
-                f"{counts.shape}."
-            )
-        both = np.triu(counts + counts.T, 1)
-        touching = {link.pair for link in links}
-        for a, b in np.argwhere(both > 0).tolist():
-            if (a, b) not in touching:
-                links.append(Link((a, b), 0, int(both[a, b])))
-    return links
+def list_links(interfaces: Interfaces) -> list[Link]:
+    """List the interfaces, and then the pairs that have none but were passed between."""
+    rows = zip(
+        interfaces.pairs.tolist(), interfaces.sizes.tolist(), interfaces.transitions.tolist(), strict=True
+    )
+    links = [Link((a, b), size, times) for (a, b), size, times in rows]
+    return links + [Link((a, b), 0, times) for a, b, times in interfaces.others.tolist()]
 
 
 def _check_shares(shares: np.ndarray, interfaces: Interfaces) -> int:
     """Return the number of states, or raise if the shares are not theirs."""
-    least = int(interfaces.pairs.max(initial=-1)) + 1
+    least = max(int(each.max(initial=-1)) for each in (interfaces.pairs, interfaces.others[:, :2])) + 1
     if shares.ndim != 1 or len(shares) < max(least, 1):
         raise ValueError(
             f"`populations` must have one share per state, at least {max(least, 1)}; got shape "

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mdfuzzy.clustering import Clustering
-from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales, transition_counts
+from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.plots.networks import layout_states, list_links
 from mdfuzzy.report.packing import rounded
@@ -55,7 +55,7 @@ def beta_figure(result: Clustering) -> dict[str, object]:
     finite = np.isfinite(scan.betas)
     curves = [("entropy H", scan.entropy, "#0072b2", "y")]
     if result.settings.beta == "kinetic":
-        curves.append(("share of the next core foretold", scan.scores, "#d55e00", "y2"))
+        curves.append(("share of the next state foretold", scan.scores, "#d55e00", "y2"))
     traces = [
         {
             **{"type": "scatter", "mode": "lines+markers", "x": rounded(scan.betas[finite]), "yaxis": side},
@@ -99,7 +99,7 @@ def network_figure(result: Clustering) -> dict[str, object]:
     """Draw the states as circles, and interfaces and transitions as lines between them."""
     colors = state_colors(result.n_states)
     shares = [row.share for row in result.states]
-    links = list_links(result.interfaces, transition_counts(result.data, result.cores), result.n_states)
+    links = list_links(result.interfaces)
     places = layout_states(result.n_states, np.array([link.pair for link in links]).reshape(-1, 2))
     traces, middles, numbers, texts = [], [], [], []
     for link in links:
@@ -213,7 +213,7 @@ def timescales_figure(timescales: ImpliedTimescales) -> dict[str, object]:
             type="log",
             **log_ticks(np.append(timescales.lag_times, timescales.values)),
         ),
-        "legend": {"orientation": "h", "y": -0.25},
+        "legend": {"orientation": "h", "y": -0.3, "yanchor": "top"},
     }
     return {"data": [below, *traces], "layout": layout}
 
@@ -272,7 +272,11 @@ def prediction_figure(test: ChapmanKolmogorov) -> dict[str, object]:
         up = [1 - (row + 0.86) / rows, 1 - (row + 0.1) / rows]
         bottom = row == (len(pairs) - 1 - column) // columns
         layout[f"xaxis{place + 1}"] = axis(
-            test.unit if bottom else "", domain=across, anchor=axes["yaxis"], nticks=4, showticklabels=bottom
+            f"time ({test.unit})" if bottom and column == columns // 2 else "",
+            domain=across,
+            anchor=axes["yaxis"],
+            nticks=4,
+            showticklabels=bottom,
         )
         layout[f"yaxis{place + 1}"] = axis(
             domain=up, anchor=axes["xaxis"], range=[-0.05, 1.05], nticks=3, showticklabels=column == 0
