@@ -191,17 +191,20 @@ def _calibrate(
     sample = chunks.take(chosen)
     exact = index.nearest(sample, n_neighbors, n_jobs=n_jobs)[1][:, -1:]
     group = np.repeat(np.arange(len(chosen)), sample.sizes)
-    for factor in np.arange(0.2, 0.96, 0.04):
-        distances = index.nearest(sample, n_neighbors, factor=factor, n_jobs=n_jobs)[1]
+    best = 1.0, None
+    low, high = 10, 100 if len(chosen) > 1 else 10  # hundredths: `high` is enough, and `low` the least tried
+    while low < high:  # recall grows with the factor
+        middle = (low + high) // 2
+        distances = index.nearest(sample, n_neighbors, factor=middle / 100, n_jobs=n_jobs)[1]
         found = np.mean(distances <= exact * (1 + 1e-6), axis=1)
         by_group = np.bincount(group, found) / np.bincount(group)
         first, second = by_group[0::2], by_group[1::2]
-        if len(second) == 0:
-            break
         margin = 2 * first.std() / np.sqrt(len(first))
         if first.mean() - margin >= recall and second.mean() >= recall:
-            return float(factor), float(second.mean())
-    return 1.0, None
+            best, high = (middle / 100, float(second.mean())), middle
+        else:
+            low = middle + 1
+    return best
 
 
 def _announce(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mdfuzzy._cells import fill_cell
 from mdfuzzy._kernels import cells as kernels
 from mdfuzzy._kernels import knn
 from mdfuzzy._threads import run_ranges
@@ -66,7 +67,7 @@ class RmsdIndex:
 
     def chunks(self, xyz: np.ndarray, n_jobs: int | None) -> Chunks:
         """Return other frames, (n, atoms, 3) and centred, as queries."""
-        queries = _queries(xyz)
+        queries = _queries(xyz, n_jobs)
         everything = np.arange(len(xyz))
         label = _nearest(
             queries.flat, queries.norms, everything, self.cells.centres, self.cells.centre_norms, n_jobs
@@ -78,16 +79,16 @@ class RmsdIndex:
     def slack(self, queries: kernels.Queries) -> knn.Slack:
         """Return worst-case bounds of the rounding errors of float32 sums over the atoms."""
         width = self.cells.flat.shape[1]
-        norm = max(self.cells.norms.max(), queries.norms.max())
+        norm = float(max(self.cells.norms.max(), queries.norms.max()))
         unit = float(np.finfo(np.float32).eps)
-        return knn.Slack(unit * (width + 32) * np.sqrt(norm), unit * width * norm)
+        return knn.Slack(unit * (width + 32) * np.sqrt(norm), unit * width * norm, norm)
 
     def shrunk(self, factor: float) -> kernels.Cells:
         """Return the cells with the boxes of their leaves as if they were smaller; 1: as they are."""
         if factor == 1:
             return self.cells
         middle = 0.5 * (self.cells.low + self.cells.high)
-        half = np.float32(0.5 * min(1.0, 2 * factor)) * (self.cells.high - self.cells.low)
+        half = np.float32(0.5 * min(1.0, 1.6 * factor)) * (self.cells.high - self.cells.low)
         return self.cells._replace(low=middle - half, high=middle + half)
 
     def nearest(
@@ -117,10 +118,12 @@ class RmsdIndex:
             targets, bounds = _space(room)
             filled = np.empty(kernels.LANES, np.int64)
             for c in range(first, last):
+                if c == first or chunks.cell[c] != chunks.cell[c - 1]:
+                    gaps = knn.cell_gaps(cells, factor, chunks.cell[c], slack)
                 rows = slice(start[c], start[c + 1])
                 members = np.arange(chunks.first[c], chunks.last[c])
                 knn.search_group(
-                    chunks.queries, members, chunks.cell[c], chunks.own, cells, slack, factor,
+                    chunks.queries, members, chunks.cell[c], chunks.own, cells, gaps, slack, factor,
                     knn.NO_LIMIT, n_neighbors, targets, bounds, filled, counts[c],
                 )  # fmt: skip
                 if np.any(filled[: len(members)] < n_neighbors):
@@ -134,7 +137,7 @@ class RmsdIndex:
                 if advance is not None:
                     advance(len(members))
 
-        run_ranges(search, len(chunks), 4, n_jobs)
+        run_ranges(search, len(chunks), 8, n_jobs)
         return indices, distances, counts
 
     def within(
@@ -154,9 +157,11 @@ class RmsdIndex:
             targets, bounds = _space(16 * kernels.LANES)
             filled = np.empty(kernels.LANES, np.int64)
             for c in range(first, last):
+                if c == first or chunks.cell[c] != chunks.cell[c - 1]:
+                    gaps = knn.cell_gaps(self.cells, 1.0, chunks.cell[c], slack)
                 members = np.arange(chunks.first[c], chunks.last[c])
                 while not knn.search_group(
-                    chunks.queries, members, chunks.cell[c], chunks.own, self.cells, slack, 1.0,
+                    chunks.queries, members, chunks.cell[c], chunks.own, self.cells, gaps, slack, 1.0,
                     norm, 0, targets, bounds, filled, counts[c],
                 ):  # fmt: skip
                     targets, bounds = _space(2 * targets.shape[1])
@@ -168,7 +173,7 @@ class RmsdIndex:
                 if advance is not None:
                     advance(len(members))
 
-        run_ranges(search, len(chunks), 4, n_jobs)
+        run_ranges(search, len(chunks), 8, n_jobs)
         queries, indices, lengths = zip(*found, strict=True)
         return np.concatenate(queries), np.concatenate(indices), np.concatenate(lengths)
 
@@ -180,7 +185,7 @@ def build_index(xyz: np.ndarray, *, n_jobs: int | None = None) -> RmsdIndex:
     about `CELL_SIZE` frames, smaller where frames are dense. Any partition is valid: it only decides how
     fast searches are.
     """
-    queries = _queries(xyz)
+    queries = _queries(xyz, n_jobs)
     flat, norms = queries.flat, queries.norms
     random = np.random.default_rng(0)
     groups = _groups(flat, norms, np.arange(len(flat)), int(np.sqrt(len(flat) / CELL_SIZE)), random, n_jobs)
@@ -211,24 +216,10 @@ def build_index(xyz: np.ndarray, *, n_jobs: int | None = None) -> RmsdIndex:
         rows=np.zeros((len(flat), -(-width // 8) * 8), np.float32),
         atoms=float(xyz.shape[1]),
     )
-    run_ranges(lambda first, last: _fill_cells(index, queries.spreads, first, last), n_cells, 16, n_jobs)
+    run_ranges(lambda c, _: fill_cell(index, queries.spreads, c), n_cells, 1, n_jobs)
     # frames that are compared with each other side by side: memory is read in runs
     ordered = kernels.Queries(*(part[index.order] for part in queries))
     return RmsdIndex(index._replace(flat=ordered.flat, norms=ordered.norms), ordered.spreads)
-
-
-def _fill_cells(cells: kernels.Cells, spreads: np.ndarray, first: int, last: int) -> None:
-    """Fill the cells `first` to `last` of the index, given their members (`order`) and seeds (`centres`)."""
-    leaf = kernels.ROWS * kernels.LANES
-    for c in range(first, last):
-        members = slice(cells.cell_start[c], cells.cell_start[c + 1])
-        p, q = cells.leaf_start[c], cells.leaf_start[c + 1]
-        cells.radii[c], cells.torques[c], cells.spreads[c] = kernels.prepare_cell(
-            cells.flat, cells.norms, spreads, cells.order[members], cells.centres[c], cells.axes[c],
-            cells.blocks[p * leaf : q * leaf], cells.low[p:q], cells.high[p:q], cells.rows[members],
-        )  # fmt: skip
-    centres = cells.centres[first:last].astype(np.float64)
-    cells.centre_norms[first:last] = np.einsum("ij,ij->i", centres, centres)
 
 
 def _chunks(queries: kernels.Queries, frames: np.ndarray, sizes: np.ndarray, *, own: bool) -> Chunks:
@@ -239,20 +230,21 @@ def _chunks(queries: kernels.Queries, frames: np.ndarray, sizes: np.ndarray, *, 
     return Chunks(queries, frames, first, np.append(first[1:], len(frames)), cell, own)
 
 
-def _queries(xyz: np.ndarray) -> kernels.Queries:
+def _queries(xyz: np.ndarray, n_jobs: int | None) -> kernels.Queries:
     """Return frames flat, padded to an even number of atoms, with what the kernels need to know of each."""
     n, atoms, _ = xyz.shape
-    flat = np.zeros((n, 3 * (atoms + atoms % 2)), np.float32)
-    flat[:, : 3 * atoms] = xyz.reshape(n, -1)
-    norms = np.einsum("ij,ij->i", flat, flat, dtype=np.float64)
-    spreads = np.empty(n)
-    for first in range(0, n, 100_000):
-        part = xyz[first : first + 100_000].astype(np.float64)
-        spreads[first : first + 100_000] = np.linalg.eigvalsh(part.transpose(0, 2, 1) @ part)[:, :2].sum(
-            axis=1
-        )
-    # eigenvalues to within rounding; a smaller spread is always safe
-    return kernels.Queries(flat, norms, np.maximum(spreads - 1e-14 * norms, 0.0))
+    flat, norms, spreads = np.zeros((n, 3 * (atoms + atoms % 2)), np.float32), np.empty(n), np.empty(n)
+
+    def fill(first: int, last: int) -> None:
+        part = xyz[first:last].astype(np.float64)
+        flat[first:last, : 3 * atoms] = part.reshape(len(part), -1)
+        norms[first:last] = np.einsum("nac,nac->n", part, part)
+        # eigenvalues to within rounding; a smaller spread is always safe
+        smallest = np.linalg.eigvalsh(part.transpose(0, 2, 1) @ part)[:, :2].sum(axis=1)
+        spreads[first:last] = np.maximum(smallest - 1e-14 * norms[first:last], 0.0)
+
+    run_ranges(fill, n, 16_384, n_jobs)
+    return kernels.Queries(flat, norms, spreads)
 
 
 def _groups(

@@ -30,7 +30,7 @@ STEPS = (
     *(module for module in READING if not module.startswith("_")),
 )
 #: What imports numba when it is imported, and so is imported inside functions only.
-COMPILED = {"_kernels", "rmsd_index"}
+COMPILED = {"_kernels", "_cells", "rmsd_index"}
 #: All steps in one call.
 RUNNING = ("pipeline", "clustering", "state_table", "settings")
 #: What every module may use.
@@ -43,6 +43,7 @@ LAYERS: dict[str, set[str]] = {
     "_drafts": set(),
     "_threads": {"_check"},
     "_kernels": {"_kernels"},
+    "_cells": {"_kernels"},
     "_hierarchy": {"_kernels"},
     "_solve": {"_kernels", "_hierarchy"},
     "_conformations": {"_check", "frames"},
@@ -70,6 +71,7 @@ LAYERS: dict[str, set[str]] = {
 LAYERS["memberships"] |= {"_solve"}
 for search in ("rmsd", "rmsd_mdtraj"):
     LAYERS[search] |= {"_conformations"}
+LAYERS["rmsd_index"] |= {"_cells"}
 LAYERS["cli"] = {name for name in LAYERS if not name.startswith("_")} | {"__init__", "_kernels"}
 
 #: Where a library may appear; one that is not named here may appear nowhere.

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reference.rmsd import all_rmsds, rmsd, superpose
 
 import mdfuzzy as mf
-from mdfuzzy._kernels import cells as cell_kernels
+from mdfuzzy._cells import leaf_order
 from mdfuzzy._kernels import knn
 from mdfuzzy._kernels.rmsd import squared_distance, squared_distances
 from mdfuzzy.rmsd_index import build_index
@@ -316,7 +316,7 @@ class TestApproximate:
         assert not found.exact
         assert found.recall >= recall
         assert reached >= recall
-        assert reached == pytest.approx(found.recall, abs=0.02)
+        assert reached == pytest.approx(found.recall, abs=0.04)
         assert reached < 1
 
     def test_few_frames_are_searched_exactly(self):
@@ -499,7 +499,26 @@ def test_kernels_are_cached_on_disk(tmp_path):
 def test_leaves_are_compact():
     """Median splits: each run of 64 has a box far smaller than all."""
     points = np.random.default_rng(0).uniform(size=(64 * 8, 3))
-    order = cell_kernels.leaf_order(points)
+    order = leaf_order(points)
     assert sorted(order.tolist()) == list(range(len(points)))
     volumes = [np.prod(np.ptp(points[order[i : i + 64]], axis=0)) for i in range(0, len(points), 64)]
     assert np.mean(volumes) < 0.2
+
+
+def test_bins_are_narrow_and_hold_what_is_counted_in_them():
+    squares = 10 ** np.random.default_rng(0).uniform(-12, 6, 500)
+    for squared in squares:
+        number = knn.bin_of(squared)
+        low, high = knn.lower_edge(number), knn.lower_edge(number + 1)
+        assert low <= np.float32(squared) < high
+        assert high <= low * (1 + 1 / 32)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 63, 300])
+def test_keys_are_sorted_and_items_follow(n):
+    keys = np.random.default_rng(n).integers(0, 50, n).astype(float)  # with ties
+    items, sorted_keys = np.arange(n, dtype=np.int32), keys.copy()
+    knn.sort_together(sorted_keys, items)
+    assert np.array_equal(sorted_keys, np.sort(keys))
+    assert np.array_equal(keys[items], sorted_keys)
+    assert np.array_equal(np.sort(items), np.arange(n))

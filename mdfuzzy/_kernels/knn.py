@@ -10,9 +10,12 @@ two superpositions leave. The right-hand side increases with |D| up to |D|^2 = s
 target nearer than t has |D| <= 2 m + t. So where (2 m + t)^2 is below that limit, "can the target be
 nearer than t" turns into "is |D|^2 at most y", a plain Euclidean test.
 
-A query keeps the k smallest upper bounds |D| in a heap, whose root is its threshold t, and every target
-that could be nearer than t as a candidate. Exact distances are computed for the last few candidates only.
-With k = 0 the threshold is a given radius instead, and stays.
+A query tallies the upper bounds |D|^2 in bins, so that its threshold t, an upper bound of the k smallest,
+costs nothing to keep up, and holds every target that could be nearer than t as a candidate. Exact distances
+are computed for the last few candidates only. With k = 0 the threshold is a given radius instead, and stays.
+
+A search that need not be exact takes |D|^2, a few parts in ten thousand above atoms * RMSD^2 for near
+frames, at its word.
 
 Rounding: `slack.length` bounds the error of a displacement or of its coordinates, `slack.square` that of
 twice an eigenvalue and of a torque; both are worst-case bounds of float32 sums over the atoms. Newton's
@@ -45,11 +48,16 @@ NO_LIMIT = 1e18
 CENTRES, VISITED, TESTED, EVALUATED = range(4)
 
 
+#: Bins of a tally: 32 octaves of 32.
+BINS = 1024
+
+
 class Slack(NamedTuple):
-    """Bounds of rounding errors (see above)."""
+    """Bounds of rounding errors (see above), and what they come from."""
 
     length: float
     square: float
+    largest: float  # squared norm of a frame
 
 
 class Screen(NamedTuple):
@@ -61,6 +69,17 @@ class Screen(NamedTuple):
     torque: np.ndarray  # e
     spread: np.ndarray  # s2
     limit: np.ndarray  # largest |D|^2 of a target that could be nearer than the threshold
+
+
+class Tally(NamedTuple):
+    """How many candidates of 64 queries have an upper bound |D|^2 in which bin, up to the highest bin that
+    the k smallest need.
+    """
+
+    bins: np.ndarray  # (LANES, BINS)
+    inside: np.ndarray  # (LANES,) how many in all
+    highest: np.ndarray  # (LANES,)
+    lowest: int  # the first bin's number (`bin_of`); what is smaller counts there
 
 
 @kernel()
@@ -82,6 +101,20 @@ def screen_limit(threshold, m, torque, s2, slack):
         return NO_LIMIT
     y = 2 * s2 * t * t / (b + np.sqrt(root))
     return (np.sqrt(y) + slack) ** 2
+
+
+@kernel()
+def bracket(squared, m, torque, s2, slack):
+    """Return a lower and an upper bound of atoms * RMSD^2, given |D|^2."""
+    length = np.sqrt(squared)
+    short, long = max(length - slack, 0.0), length + slack
+    lower = 0.0
+    if short > 0:
+        m += torque / short
+        # the bound at the shortest |D| that rounding allows, if it increases up to the longest
+        if long * long < s2 - m * np.sqrt(2 * s2):
+            lower = short * short * (1 - 2 * m * m / (s2 - short * short))
+    return lower, long * long
 
 
 @kernel(fastmath=True)
@@ -140,57 +173,66 @@ def squared_difference(row, rows, at):
 
 
 @kernel()
-def push(heaps, lane, value):  # OUT heaps
-    """Replace the root of a lane's max-heap by a smaller value."""
-    k = heaps.shape[1]
-    hole = 0
-    while True:
-        child = 2 * hole + 1
-        if child >= k:
-            break
-        if child + 1 < k and heaps[lane, child + 1] > heaps[lane, child]:
-            child += 1
-        if heaps[lane, child] <= value:
-            break
-        heaps[lane, hole] = heaps[lane, child]
-        hole = child
-    heaps[lane, hole] = value
+def bin_of(squared):
+    """Return the bin of a squared length among all positive float32 numbers, 32 to an octave: its exponent
+    and five leading bits.
+    """
+    return np.int64(np.float32(squared).view(np.int32) >> 18)
 
 
 @kernel()
-def settle(queries, query, norm, cells, lane, targets, bounds, count, heaps, k):  # OUT targets, bounds, heaps
-    """Compute exact distances of a lane's candidates; keep, in order, the k nearest or all within the radius.
+def lower_edge(bin_number):
+    """Return the smallest number of a bin."""
+    return np.float64(np.int32(bin_number << 18).view(np.float32))
 
-    Return how many they are.
+
+@kernel()
+def sort_together(keys, items):  # IN, OUT keys, items
+    """Sort `keys`, and `items` along with them: Shell's method, for a few hundred."""
+    gap = len(keys)
+    while gap > 1:
+        gap = max(1, gap * 5 // 11)
+        for i in range(gap, len(keys)):
+            key, item = keys[i], items[i]
+            j = i
+            while j >= gap and keys[j - gap] > key:
+                keys[j], items[j] = keys[j - gap], items[j - gap]
+                j -= gap
+            keys[j], items[j] = key, item
+
+
+@kernel()
+def settle(queries, query, norm, cells, lane, targets, bounds, count, squared, k):  # OUT targets, bounds
+    """Compute exact distances of a lane's candidates; keep, in order, the k nearest or, with k = 0, all.
+
+    Those whose bound, or distance, is above the threshold `squared` are left out. Return how many are kept.
     """
-    kept = np.empty(count, np.int32)
+    kept = np.empty(count + 1, np.int32)
     left = 0
     for i in range(count):
-        if bounds[lane, i] <= heaps[lane, 0]:
-            kept[left] = targets[lane, i]
-            left += 1
+        kept[left] = targets[lane, i]
+        left += 1 if bounds[lane, i] <= squared else 0
+    kept = kept[:left]
     exact = np.empty(left)
-    squared_distances(queries.flat[query], norm, cells.flat, cells.norms, kept[:left], exact)
-    rank = np.argsort(exact)
+    squared_distances(queries.flat[query], norm, cells.flat, cells.norms, kept, exact)
+    sort_together(exact, kept)
     size = 0
-    for i in range(left):
-        if size == k > 0 or (k == 0 and exact[rank[i]] > heaps[lane, 0]):
-            break
-        targets[lane, size] = kept[rank[i]]
-        bounds[lane, size] = exact[rank[i]]
+    while size < left and (size < k or k == 0) and (k > 0 or exact[size] <= squared):
+        targets[lane, size] = kept[size]
+        bounds[lane, size] = exact[size]
         size += 1
-    for i in range(min(size, k)):
-        heaps[lane, k - 1 - i] = bounds[lane, i]  # descending: a valid max-heap
     return size
 
 
-@kernel()
-def cell_gaps(cells, factor, pivot, slack, m, quartic, start, top, block):  # scratch: the last five
+@kernel(nogil=True)
+def cell_gaps(cells, factor, pivot, slack):
     """Return a lower bound, for every cell, of the distance from the centre of `pivot` to any of its
     frames.
     """
     n_cells = len(cells.centres)
     gaps = np.empty(n_cells)
+    block, m = np.empty(cells.centres.shape[1] * LANES, np.float32), np.empty(9 * LANES, np.float32)
+    quartic, start, top = np.empty(3 * LANES), np.empty(LANES), np.empty(LANES)
     for first in range(0, n_cells, LANES):
         last = min(first + LANES, n_cells)
         load_lanes(cells.centres, np.arange(first, last), block)
@@ -201,80 +243,111 @@ def cell_gaps(cells, factor, pivot, slack, m, quartic, start, top, block):  # sc
         for l in range(last - first):
             distance = np.sqrt(max(2 * (start[l] - top[l]) - slack.square, 0.0))
             gaps[first + l] = distance - factor * cells.radii[first + l]
-    gaps[pivot] = -NO_LIMIT
     return gaps
 
 
 @kernel()
+def cells_within(gaps, reach, pivot):
+    """Return the other cells whose gap is at most `reach`, the smallest gap first."""
+    cells, kept = np.empty(len(gaps), np.int64), np.empty(len(gaps))
+    count = 0
+    for cell in range(len(gaps)):
+        if cell != pivot and gaps[cell] <= reach:
+            cells[count], kept[count] = cell, gaps[cell]
+            count += 1
+    sort_together(kept[:count], cells[:count])
+    return cells[:count]
+
+
+@kernel()
 def search_cell(
-    screen, cells, cell, queries, members, own, norm, slack, factor, k, targets, bounds, filled, heaps, counts
-):
-    """Add to the candidates (OUT targets, bounds, filled, heaps) every target of a cell that may be near.
+    screen, cells, cell, queries, members, own, norm, slack, factor, k, threshold, targets, bounds, filled,
+    tally, counts,
+):  # fmt: skip
+    """Add to the candidates (OUT targets, bounds, filled, threshold, tally) every target of a cell that may
+    be near.
 
     Return False if there is no room for them.
     """
-    # Locals, and no slices below: a slice or a tuple of arrays costs more here than 64 distances.
+    # Locals, and no slices below: a slice or a tuple of arrays costs more here than 64 distances. And
+    # loops that collect what passes without a branch: a branch mispredicted costs as much as ten steps.
     blocks, low, high, rows = cells.blocks, cells.low, cells.high, cells.rows
     moved, coordinates, limits = screen.moved, screen.coordinates, screen.limit
     nearness, torques, spreads = screen.nearness, screen.torque, screen.spread
-    overlap = np.float32(1 - factor)
+    exact, overlap = factor == 1, np.float32(1 - factor)
     boxes, near = np.empty(LANES, np.float32), np.empty(LANES, np.float32)
+    lanes = np.empty(LANES + 1, np.int64)
+    hit, squares = np.empty(LANES + 1, np.int32), np.empty(LANES, np.float32)
+    bins, inside, highest = tally.bins, tally.inside, tally.highest
     row, width = np.zeros(rows.shape[1], np.float32), len(moved) // LANES
-    for leaf in range(cells.leaf_start[cell], cells.leaf_start[cell + 1]):
+    n_leaves, home = cells.leaf_start[cell + 1] - cells.leaf_start[cell], 0
+    if own and cells.cell_start[cell] <= members[0] < cells.cell_start[cell + 1]:
+        home = (members[0] - cells.cell_start[cell]) // LANES
+    for step in range(n_leaves):
+        # their own leaf first, then away from it: a low threshold early
+        near_home = (step + 1) // 2 * (1 - 2 * (step % 2))
+        leaf = cells.leaf_start[cell] + (home + near_home) % n_leaves
         base = cells.cell_start[cell] + (leaf - cells.leaf_start[cell]) * LANES
         size = min(LANES, cells.cell_start[cell + 1] - base)
         box_distances(coordinates, low, high, leaf, boxes)
+        reached = 0
         for l in range(len(members)):
+            lanes[reached] = l
+            reached += 1 if boxes[l] <= limits[l] else 0
+        counts[TESTED] += reached * size
+        for l in lanes[:reached]:
             limit = np.float32(limits[l])
-            if boxes[l] > limit:
-                continue
-            counts[TESTED] += size
             if leaf_distances(coordinates, l, blocks, leaf, overlap, limit, near) == 0:
                 continue
             if filled[l] + LANES > targets.shape[1]:
                 counts[EVALUATED] += filled[l]
                 filled[l] = settle(
-                    queries, members[l], norm[l], cells, l, targets, bounds, filled[l], heaps, k
+                    queries, members[l], norm[l], cells, l, targets, bounds, filled[l], threshold[l] ** 2, k
                 )
                 if filled[l] + LANES > targets.shape[1]:
                     return False
             for j in range(width):
                 row[j] = moved[j * LANES + l]
-            m, torque, s2 = nearness[l], torques[l], spreads[l]
-            root = np.sqrt(2 * s2)
             itself = members[l] if own else -1
+            hits = 0
             for t in range(size):
-                if near[t] > limit or base + t == itself:
-                    continue
-                squared = squared_difference(row, rows, base + t)
-                if squared > limit:
-                    continue
-                length = np.sqrt(np.float64(squared))
-                short, long = max(length - slack.length, 0.0), length + slack.length
-                # the bound at the shortest |D| that rounding allows, if it increases up to the longest
-                lower = 0.0
-                if short > 0:
-                    m_torque = m + torque / short
-                    if long * long < s2 - m_torque * root:
-                        lower = short * short * (1 - 2 * m_torque * m_torque / (s2 - short * short))
-                targets[l, filled[l]] = base + t
-                bounds[l, filled[l]] = lower
-                filled[l] += 1
-                if k > 0 and long * long < heaps[l, 0]:
-                    push(heaps, l, long * long)
-            if k > 0:
-                limits[l] = screen_limit(np.sqrt(heaps[l, 0]), m, torque, s2, slack.length)
+                hit[hits] = base + t
+                hits += 1 if near[t] <= limit and base + t != itself else 0
+            for h in range(hits):
+                squares[h] = squared_difference(row, rows, hit[h])
+            at = filled[l]
+            for h in range(hits):
+                lower = upper = np.float64(squares[h])
+                if exact:
+                    lower, upper = bracket(upper, nearness[l], torques[l], spreads[l], slack.length)
+                targets[l, at], bounds[l, at] = hit[h], lower
+                near_enough = 1 if squares[h] <= limit else 0
+                at += near_enough
+                if k > 0:
+                    place = max(bin_of(upper) - tally.lowest, 0)
+                    place = min(place, BINS - 1)
+                    bins[l, place] += near_enough
+                    inside[l] += near_enough if place <= highest[l] else 0
+            filled[l] = at
+            if inside[l] >= k > 0:
+                while inside[l] - bins[l, highest[l]] >= k:
+                    inside[l] -= bins[l, highest[l]]
+                    highest[l] -= 1
+                limits[l] = lower_edge(tally.lowest + highest[l] + 1)
+                threshold[l] = np.sqrt(limits[l])
+                if exact:
+                    limits[l] = screen_limit(threshold[l], nearness[l], torques[l], spreads[l], slack.length)
     return True
 
 
 @kernel(nogil=True)
 def search_group(
-    queries, members, pivot, own, cells, slack, factor, radius, k, targets, bounds, filled, counts
+    queries, members, pivot, own, cells, gaps, slack, factor, radius, k, targets, bounds, filled, counts
 ):
     """Find the k nearest targets, or with k = 0 all within `radius`, of up to 64 queries near one cell.
 
-    The queries `members` are near the centre of the cell `pivot`. The first filled[l] entries of row l of
-    `targets` and `bounds` (OUT) are their neighbours and squared norms.
+    The queries `members` are near the centre of the cell `pivot`, whose gaps to all cells are given. The
+    first filled[l] entries of row l of `targets` and `bounds` (OUT) are their neighbours and squared norms.
     With `factor` below 1 cells and groups of queries are taken to be smaller than they are, and the parts
     of displacements that no axis sees to agree less than they may: faster, and not exact. Return False
     if `targets` has no room for all.
@@ -288,36 +361,42 @@ def search_group(
         np.empty(width * LANES, np.float32), np.empty(ROWS * LANES, np.float32),
         np.empty(LANES), np.empty(LANES), np.empty(LANES), np.empty(LANES),
     )  # fmt: skip
+    # no |D| is longer than the norms of both frames together
+    tally = Tally(
+        np.zeros((LANES, BINS), np.int32), np.zeros(LANES, np.int64), np.full(LANES, BINS - 1),
+        bin_of(4 * slack.largest) - BINS + 2,
+    )  # fmt: skip
     active = np.empty(LANES, np.bool_)
     norm, spread, threshold = np.empty(LANES), np.empty(LANES), np.full(LANES, radius)
-    heaps = np.full((LANES, max(k, 1)), radius * radius)
     filled[:] = 0
     for l in range(LANES):
         norm[l] = queries.norms[members[min(l, size - 1)]]
         spread[l] = queries.spreads[members[min(l, size - 1)]]
-    gaps = cell_gaps(cells, factor, pivot, slack, m, quartic, start, top, block)
     load_lanes(queries.flat, members, block)
     span = 0.0  # from the centre of the pivot to the farthest query
-    for cell in np.argsort(gaps):
+    sequence, position = np.full(1, pivot), 0
+    while position < len(sequence):
+        cell = sequence[position]
+        position += 1
         worst = 0.0
         for l in range(size):
             worst = max(worst, threshold[l])
-        if gaps[cell] - factor * span - slack.length > worst:
+        if cell != pivot and gaps[cell] > worst + factor * span + slack.length:
             break
         correlate(block, cells.centres[cell], m)
         for l in range(LANES):
             start[l] = 0.5 * (norm[l] + cells.centre_norms[cell])
         largest_eigenvalues(m, start, 30 if cell == pivot else 5, quartic, top)
-        some = False
+        some = cell == pivot
         for l in range(LANES):
             separation = 2 * (start[l] - top[l])
             length = np.sqrt(max(separation - slack.square, 0.0))
             active[l] = l < size and length - factor * cells.radii[cell] - slack.length <= threshold[l]
             some |= active[l]
         counts[CENTRES] += size
-        if not some and cell != pivot:
+        if not some:
             continue
-        newton(quartic, 10, top)
+        newton(quartic, 10 if factor == 1 else 3, top)  # few are enough for an order
         rotations(m, top, rotation, screen.torque)
         displacements(block, rotation, cells.centres[cell], screen.moved, squared)
         project(screen.moved, cells.axes[cell], screen.coordinates)
@@ -331,17 +410,24 @@ def search_group(
             screen.limit[l] = -1.0
             if active[l]:
                 counts[VISITED] += 1
-                screen.limit[l] = screen_limit(
-                    threshold[l], screen.nearness[l], screen.torque[l], screen.spread[l], slack.length
-                )
+                screen.limit[l] = threshold[l] ** 2
+                if factor == 1:
+                    screen.limit[l] = screen_limit(
+                        threshold[l], screen.nearness[l], screen.torque[l], screen.spread[l], slack.length
+                    )
         if not search_cell(
-            screen, cells, cell, queries, members, own, norm, slack, factor, k, targets, bounds, filled,
-            heaps, counts,
+            screen, cells, cell, queries, members, own, norm, slack, factor, k, threshold, targets, bounds,
+            filled, tally, counts,
         ):  # fmt: skip
             return False
-        for l in range(size):
-            threshold[l] = np.sqrt(heaps[l, 0])
+        if cell == pivot:
+            worst = 0.0
+            for l in range(size):
+                worst = max(worst, threshold[l])
+            sequence, position = cells_within(gaps, worst + factor * span + slack.length, pivot), 0
     for l in range(size):
         counts[EVALUATED] += filled[l]
-        filled[l] = settle(queries, members[l], norm[l], cells, l, targets, bounds, filled[l], heaps, k)
+        filled[l] = settle(
+            queries, members[l], norm[l], cells, l, targets, bounds, filled[l], threshold[l] ** 2, k
+        )
     return True
