@@ -2,13 +2,14 @@
 
     python benchmarks/performance.py docs/performance
 
-headline.py, growth.py, peers.py, neighbors.py and core.py write their results there with --write, and with
-them this page.
+headline.py, growth.py, peers.py, neighbors.py, dask_scaling.py and core.py write their results there with
+--write, and with them this page.
 """
 
 import argparse
 from pathlib import Path
 
+import dask_forecast
 import growth
 import headline
 import peers
@@ -81,11 +82,42 @@ with the package's own vectorised kernel. Exact RMSD neighbours, {neighbors} of 
 {machine}
 """
 
+_DASK = """## On a Dask cluster
+
+    python benchmarks/dask_scaling.py --write docs/performance
+
+{frames:,} frames, {neighbors} neighbours, on threads of one process and on as many worker processes of one
+thread. *Overhead* is what Dask takes beyond the threads, the way of the index to the workers included
+({goal}). Starting the cluster took {start:.1f} s, loading the kernels in its
+workers {kernels:.1f} s; these are not part of it. *Sharded* is for frames that do not fit on a worker.
+
+{table}
+
+A worker killed in the middle of a search on two workers:
+
+```text
+{log}
+```
+
+What more frames would take. The time of a query grows as the number of frames to the power {power:.2f}, as
+between the two largest sizes above; shards cost {shard_cost:.1f} times as much as one index, as measured with
+{cost_shards} of {cost_frames:,} frames; graph and memberships are those of the whole way, {threads} threads,
+in proportion to the frames. Nobody has run these.
+
+<!-- forecast -->
+
+{forecast}
+
+<!-- end of the forecast -->
+
+{machine}
+"""
+
 _CORE = """## From neighbours to memberships
 
     python benchmarks/core.py
 
-{frames:,} frames, k = {k}, threads: {threads}. The peers use one thread.
+{frames:,} frames, k = {k}, threads: {threads}.{peers}
 
 {table}
 
@@ -118,12 +150,31 @@ def neighbors_text(found: dict) -> str:
     heads = " | ".join(f"{int(result['frames']):,} frames" for result in results)
     lines = [f"| | {heads} |", "|---|" + "--:|" * len(results)]
     for name in names:
-        lines.append(f"| {name} | " + " | ".join(f"{result[name]:,.4g}" for result in results) + " |")
+        lines.append(f"| {name} | " + " | ".join(_number(result[name]) for result in results) + " |")
     return _fill(_NEIGHBORS, found, table=lines)
 
 
+def dask_text(found: dict) -> str:
+    """Tell what Dask costs, and what more frames would take."""
+    last, forecasts = found["runs"][-1], found["forecasts"]
+    words = {name: last[name] for name in ("start", "kernels")} | found["shards"]
+    words |= {name: forecasts[0][name] for name in ("power", "threads")}
+    tables = {"table": dask_forecast.table(found), "forecast": dask_forecast.forecast_table(forecasts)}
+    return _fill(_DASK, found | words, log=found["killed"]["log"], goal=[dask_forecast.goal(found)], **tables)
+
+
+def _number(value: float) -> str:
+    """Write a number with three digits, or all of those before the point."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
 def core_text(found: dict) -> str:
-    """Tell how the steps from neighbours to memberships compare with their peers."""
+    """Tell how the steps from neighbours to memberships compare with their peers, if these were measured."""
+    if all(step["peer_seconds"] is None for step in found["steps"]):
+        lines = ["| step | seconds | peak memory |", "|---|--:|--:|"]
+        for step in found["steps"]:
+            lines.append(f"| {step['name']} | {step['seconds']:.2f} | {step['memory']:.2f} GB |")
+        return _fill(_CORE, found | {"peers": ""}, table=lines)
     lines = [
         "| step | times ours | seconds | peak memory | peer's seconds | peer |",
         "|---|--:|--:|--:|--:|---|",
@@ -135,7 +186,7 @@ def core_text(found: dict) -> str:
             f"| {step['name']} | {ratio} | {ours:.2f} | {step['memory']:.2f} GB | {seconds} "
             f"| {step.get('verdict', '')} |"
         )
-    return _fill(_CORE, found, table=lines)
+    return _fill(_CORE, found | {"peers": " The peers use one thread."}, table=lines)
 
 
 def _fill(template: str, found: dict, **tables: list[str]) -> str:
@@ -151,6 +202,7 @@ PARTS = {
     "headline": headline_text,
     "growth": growth_text,
     "neighbors": neighbors_text,
+    "dask": dask_text,
     "core": core_text,
 }
 

@@ -62,6 +62,10 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+# Pages that stand alone have nothing to list at their side.
+html_sidebars = {page: [] for page in ("index", "install", "changelog", "paper/index", "performance/index")}
 
 
 def write_reference(page: Path) -> None:

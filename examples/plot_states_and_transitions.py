@@ -38,8 +38,8 @@ mf.plots.ramachandran(frames, result, kind="membership", state=3, ax=axes[0])
 mf.plots.ramachandran(frames, result, kind="free_energy", ax=axes[1])
 
 # %%
-# The states as a network. The number on a line says how often the trajectories went from one core to the
-# other; a dotted line has passages, but too few frames on the way for an interface.
+# The states as a network. The number on a line says how often the trajectories went from one to the other; a
+# dotted line has passages, but too few frames on the way for an interface.
 
 fig, ax = plt.subplots(figsize=(6, 4), layout="compressed")
 mf.plots.state_network(result.interfaces, result.memberships, ax=ax)

@@ -64,7 +64,7 @@ _HOME = {
     "FuzzyModeSeeking": "estimator",
 }
 
-_MODULES = ("datasets", "exports", "kinetics", "plots", "report")
+_MODULES = ("datasets", "exports", "kinetics", "mdanalysis", "plots", "report")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 

@@ -53,6 +53,13 @@ def check_real(
     return value
 
 
+def check_optional_bool(name: str, value: object) -> bool | None:
+    """Return `value` if it is True, False or None, or raise."""
+    if not any(value is each for each in (True, False, None)):
+        _refuse(name, "True, False or None", value, "", TypeError)
+    return value
+
+
 def check_choice(name: str, value: object, choices: Sequence[str], *, remedy: str = "") -> str:
     """Return `value` if it is one of `choices`, or raise."""
     if value not in choices:

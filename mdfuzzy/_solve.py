@@ -16,11 +16,13 @@ The iteration is accelerated by Anderson's method, each column for itself, so th
 is a check of its own. See the page on the solver in the theory section of the documentation.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from mdfuzzy._hierarchy import Level, SolveError, build_hierarchy, link_levels, row_starts
+from mdfuzzy._threads import share
 
 #: Above so many edges the probabilities are stored in single precision, if their ratios allow it.
 SINGLE_EDGES = 20_000_000
@@ -47,8 +49,10 @@ def reaches_target(indptr: np.ndarray, indices: np.ndarray, targets: np.ndarray)
     from mdfuzzy._kernels import walk as kernels
 
     reached = targets >= 0
-    while kernels.reach_further(indptr, indices, reached).any():
-        pass
+    changed = np.ones(-(-len(reached) // kernels.BLOCK), bool)
+    while changed.any():
+        changed[:] = False
+        share(kernels.reach_further, len(changed), indptr, indices, reached, changed)
     return reached
 
 
@@ -103,7 +107,7 @@ def solve_walk(
         return Solution(values, 0.0, 0)
     log_sums, log_ratios = np.empty(len(targets)), np.empty(len(targets))
     edges = (indptr, indices, pull, lengths, float(falloff))
-    kernels.log_row_sums(*edges, log_sums, log_ratios)
+    share(kernels.log_row_sums, len(targets), *edges, log_sums, log_ratios)
     single = len(indices) > SINGLE_EDGES and log_ratios.min() > SINGLE_LOG_RATIO
     dtype = np.float32 if single else np.float64
     columns = n_targets + n_targets % 2  # kernels take two columns at a time
@@ -111,13 +115,16 @@ def solve_walk(
     def walk_in(order: np.ndarray) -> tuple[Level, np.ndarray]:
         position = np.full(len(targets), -1, np.int32)
         position[order] = np.arange(len(order), dtype=np.int32)
-        out_indptr = row_starts(kernels.transition_counts(indptr, indices, position, order))
+        counts = np.empty(len(order), np.int64)
+        share(kernels.transition_counts, len(order), indptr, indices, position, order, counts)
+        out_indptr = row_starts(counts)
         out_indices = np.empty(out_indptr[-1], np.int32)
         probs = np.empty(out_indptr[-1], dtype)
         absorb = np.zeros((len(order), columns))
-        kernels.transition_fill(
-            *edges, log_sums, position, targets, order, out_indptr, out_indices, probs, absorb
-        )
+        share(
+            kernels.transition_fill, len(order),
+            *edges, log_sums, position, targets, order, out_indptr, out_indices, probs, absorb,
+        )  # fmt: skip
         level = Level(out_indptr, out_indices, probs, absorb.sum(axis=1), (pull + log_sums)[order])
         return level, absorb
 
@@ -157,15 +164,25 @@ def _iterate(
             at = (iteration - 2) % HISTORY  # the oldest gives way
             steps[at] = step
             np.subtract(correction, before, out=changes[at])
-            dots = kernels.block_dots(changes[:known], changes[at], correction).sum(axis=0)
+            dots = _dots(changes[:known], changes[at], correction)
             gram[at, :known] = gram[:known, at] = dots[:, 0]
             shares = _least_squares(gram[:known, :known], dots[:, 1])
         before = correction
-        kernels.take_step(x, correction, shares, steps[:known], changes[:known], step)
+        share(kernels.take_step, len(x), x, correction, shares, steps[:known], changes[:known], step)
     raise SolveError(
         f"No convergence after {iteration} iterations: the memberships still change by {largest:.1e} "
         f"(promised: {tolerance:.0e}). Take a larger `beta`."
     )
+
+
+def _dots(stack: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return the sums over rows of every array times `left` and times `right`, (arrays, 2, columns)."""
+    from mdfuzzy._kernels import walk as kernels
+
+    count, n, columns = stack.shape
+    sums = np.zeros((-(-n // kernels.BLOCK), count, 2, columns))
+    share(kernels.block_dots, len(sums), stack, left, right, sums)
+    return sums.sum(axis=0)
 
 
 def _least_squares(gram: np.ndarray, image: np.ndarray) -> np.ndarray:
@@ -185,13 +202,17 @@ def _residuals(levels: list[Level], at: int, x: np.ndarray, absorb: np.ndarray) 
 
     level = levels[at]
     columns = x.shape[1]
-    own = np.empty(x.shape if at == 0 else (0, columns), np.float32)
+    x = x.astype(np.float64, copy=False)
     inner = np.empty((len(level.first) - 1, level.above, columns))
-    run = kernels.flows_serial if level.serial else kernels.flows
-    run(
-        level.indptr, level.indices, level.probs, level.apart, level.exits, absorb, level.net, level.lift,
+    own = np.empty(x.shape if at == 0 else (0, columns), np.float32)
+    walk = level.indptr, level.indices, level.probs
+    _work(
+        level, kernels.flows, len(inner), *walk, level.apart, level.exits, absorb, level.net, level.lift,
         level.first, level.members, x, own, inner,
     )  # fmt: skip
+    if at == 0:
+        alone = level.members[level.first[-1] :]
+        _work(level, kernels.flows_alone, len(alone), *walk, level.exits, absorb, alone, x, own)
     residuals = [own]
     if level.above:
         residuals.append(np.ascontiguousarray(inner[:, 0], np.float32))
@@ -232,5 +253,14 @@ def _relax(level: Level, rhs: np.ndarray, x: np.ndarray) -> np.ndarray:
         kernels.relax_serial(level.indptr, level.indices, level.probs, rhs, x)
         return x
     both = np.stack([x, x])
-    kernels.relax(level.indptr, level.indices, level.probs, rhs, level.blocks, both)
+    blocks = level.blocks
+    share(kernels.relax, len(blocks) - 1, level.indptr, level.indices, level.probs, rhs, blocks, both)
     return both[1]
+
+
+def _work(level: Level, kernel: Callable[..., object], total: int, *arguments: object) -> None:
+    """Call a kernel on all rows of a level: threads share them if there are many."""
+    if level.serial:
+        kernel(0, total, *arguments)
+    else:
+        share(kernel, total, *arguments)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._steps import Parts, Steps
+from mdfuzzy._steps import Steps
 from mdfuzzy.cores import Cores, find_cores, find_milestones
 from mdfuzzy.density import dtm_log_density, kde_log_density, kde_window
 from mdfuzzy.dimension import intrinsic_dimension
@@ -40,12 +40,12 @@ def search_neighbors(
     settings: Settings,
     *,
     progress: bool | None = None,
-    store: Parts | None = None,
+    **more: object,
 ) -> Neighbors:
     """Search by RMSD in frames, by Euclidean distance in features; see `rmsd_neighbors`."""
     options = {"n_neighbors": n_neighbors, "n_jobs": settings.n_jobs}
     if isinstance(data, Frames):
-        return rmsd_neighbors(data, recall=settings.recall, progress=progress, store=store, **options)
+        return rmsd_neighbors(data, recall=settings.recall, progress=progress, **more, **options)
     return euclidean_neighbors(data, **options)
 
 

@@ -1,10 +1,16 @@
 """How many threads the kernels use."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from mdfuzzy._check import check_int
+
+#: The threads that `share` uses: (how many, who they are).
+_THREADS: ContextVar[tuple[int, ThreadPoolExecutor | None]] = ContextVar("threads", default=(1, None))
+#: Parts for every thread, so that none waits long for the last.
+_PARTS = 4
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -25,16 +31,44 @@ def thread_count(n_jobs: int | None) -> int:
 
 @contextmanager
 def using_threads(n_jobs: int | None) -> Iterator[int]:
-    """Run the kernels called inside the block on `n_jobs` threads, then restore what was set before."""
+    """Inside the block, `n_jobs` threads do what is passed to `share`, and what numba runs in parallel."""
     import numba
 
     before = numba.get_num_threads()
     count = thread_count(n_jobs)
-    numba.set_num_threads(count)
-    try:
-        yield count
-    finally:
-        numba.set_num_threads(before)
+    with ThreadPoolExecutor(count) as pool:  # it starts a thread only when there is something to do
+        numba.set_num_threads(count)
+        outer = _THREADS.set((count, pool))
+        try:
+            yield count
+        finally:
+            _THREADS.reset(outer)
+            numba.set_num_threads(before)
+
+
+def share(kernel: Callable[..., object], total: int, *arguments: object) -> None:
+    """Call ``kernel(first, last, *arguments)`` for ranges that make up ``range(total)``, in threads.
+
+    The threads are those of `using_threads`; outside of its block all is done at once by the caller. For
+    kernels that release the interpreter lock and write only to their own range: then the result does not
+    depend on the ranges.
+
+    Examples
+    --------
+    >>> squares = [0] * 5
+    >>> def square(first, last, out):
+    ...     out[first:last] = [i * i for i in range(first, last)]
+    >>> with using_threads(1):
+    ...     share(square, 5, squares)
+    >>> squares
+    [0, 1, 4, 9, 16]
+    """
+    count, pool = _THREADS.get()
+    if pool is None or count == 1:
+        kernel(0, total, *arguments)
+    else:
+        step = max(1, -(-total // (count * _PARTS)))
+        _run(pool, lambda first, last: kernel(first, last, *arguments), total, step)
 
 
 def run_ranges(work: Callable[[int, int], object], total: int, step: int, n_jobs: int | None) -> None:
@@ -53,12 +87,17 @@ def run_ranges(work: Callable[[int, int], object], total: int, step: int, n_jobs
     >>> squares
     [0, 1, 4, 9, 16]
     """
-    ranges = [(first, min(total, first + step)) for first in range(0, total, step)]
     with ThreadPoolExecutor(thread_count(n_jobs)) as pool:
-        futures = [pool.submit(work, *limits) for limits in ranges]
-        try:
-            for future in futures:
-                future.result()
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+        _run(pool, work, total, step)
+
+
+def _run(pool: ThreadPoolExecutor, work: Callable[[int, int], object], total: int, step: int) -> None:
+    futures = [pool.submit(work, first, min(total, first + step)) for first in range(0, total, step)]
+    try:
+        for future in futures:
+            future.result()
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        wait(futures)
+        raise

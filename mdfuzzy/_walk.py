@@ -78,7 +78,7 @@ def explain_beta(scan: BetaScan, criterion: str) -> str:
         return text + f"the entropy of the memberships{some} falls most steeply."
     as_simulated = scan.scores[scan.betas == 2.0][0]
     return text + (
-        f"the memberships{some} foretell best which core the trajectories reach next: they resolve "
+        f"the memberships{some} foretell best which state the trajectories reach next: they resolve "
         f"{scan.scores.max():.1%} of what a constant guess leaves open, {as_simulated:.1%} at beta = 2."
     )
 

@@ -7,9 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, check_finite, check_int, check_numbers, read_only
-from mdfuzzy._threads import thread_count
+from mdfuzzy._threads import run_ranges, share, thread_count, using_threads
 from mdfuzzy.features import Features
 from mdfuzzy.graph import Graph
+
+_STRETCH = 8192  # rows sorted together
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,21 +119,33 @@ class Neighbors:
         kind = check_choice("kind", kind, ("union", "directed"))
         remedy = f"These neighbours were searched with n_neighbors={self.k}."
         k = max(1, self.k // 2) if k is None else check_int("k", k, 1, self.k, remedy=remedy)
-        indices = np.ascontiguousarray(self.indices[:, :k])
-        distances = np.ascontiguousarray(self.distances[:, :k])
+        indices, distances = self._ascending(k)
         n = len(self)
         if kind == "directed" or n != self.n_targets:
-            rows, lengths = np.empty_like(indices), np.empty_like(distances)
-            kernels.sorted_rows(indices, distances, rows, lengths)
             indptr = np.arange(0, n * k + 1, k, dtype=np.int64)
-            return Graph(indptr, rows.ravel(), lengths.ravel(), "directed", self.n_targets, k=k)
+            return Graph(indptr, indices.ravel(), distances.ravel(), "directed", self.n_targets, k=k)
         into = kernels.transpose_lists(indices, distances, n)
-        indptr = np.zeros(n + 1, np.int64)
-        np.cumsum(kernels.union_counts(indices, into[0], into[1]), out=indptr[1:])
-        union_indices = np.empty(indptr[-1], np.int32)
-        union_distances = np.empty(indptr[-1], np.float32)
-        kernels.union_fill(indices, distances, *into, indptr, union_indices, union_distances)
+        counts, indptr = np.empty(n, np.int64), np.zeros(n + 1, np.int64)
+        with using_threads(None):
+            share(kernels.union_counts, n, indices, into[0], into[1], counts)
+            np.cumsum(counts, out=indptr[1:])
+            union_indices = np.empty(indptr[-1], np.int32)
+            union_distances = np.empty(indptr[-1], np.float32)
+            share(kernels.union_fill, n, indices, distances, *into, indptr, union_indices, union_distances)
         return Graph(indptr, union_indices, union_distances, "union", n, k=k)
+
+    def _ascending(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the `k` nearest neighbours of every point in ascending order, and their distances."""
+        indices, distances = np.empty((len(self), k), np.int32), np.empty((len(self), k), np.float32)
+
+        def sort(first: int, last: int) -> None:
+            part = slice(first, last)
+            order = np.argsort(self.indices[part, :k], axis=1)
+            indices[part] = np.take_along_axis(self.indices[part, :k], order, axis=1)
+            distances[part] = np.take_along_axis(self.distances[part, :k], order, axis=1)
+
+        run_ranges(sort, len(self), _STRETCH, None)
+        return indices, distances
 
 
 def euclidean_neighbors(

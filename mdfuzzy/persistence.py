@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_finite, check_numbers, check_real, check_type, read_only
-from mdfuzzy._threads import using_threads
+from mdfuzzy._threads import share, using_threads
 from mdfuzzy._warn import warn_user
 from mdfuzzy.graph import Graph
 from mdfuzzy.prominence import ProminenceGap, divide_prominences, expected_noise
@@ -270,7 +270,9 @@ def compute_persistence(
     order, rank = descending(log_density)
     rows = graph.indptr, graph.indices
     with using_threads(n_jobs):
-        ascents, peaks = tomato.ascend(order, tomato.highest_neighbors(*rows, rank))
+        up = np.empty_like(rank)
+        share(tomato.highest_neighbors, len(rank), *rows, rank, up)
+        ascents, peaks = tomato.ascend(order, up)
         joined = np.arange(len(peaks), dtype=np.int32)
         saddles, parents = np.full_like(joined, -1), joined.copy()
         # Most components meet early. After that few points touch two of them, and those few are found
@@ -278,8 +280,9 @@ def compute_persistence(
         start, stop = 0, _FIRST_BATCH
         while start < len(order):
             points = order[start:stop]
-            borders = points[tomato.find_borders(*rows, rank, ascents, joined, points)]
-            tomato.merge_peaks(*rows, rank, ascents, borders, joined, saddles, parents)
+            border = np.zeros(len(points), bool)
+            share(tomato.find_borders, len(points), *rows, rank, ascents, joined, points, border)
+            tomato.merge_peaks(*rows, rank, ascents, points[border], joined, saddles, parents)
             start, stop = stop, stop + stop // 2
     births = log_density[peaks]
     deaths = np.where(saddles >= 0, log_density[saddles], -np.inf)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from contextlib import nullcontext
+from typing import TYPE_CHECKING, Literal
 
 import numpy.typing as npt
 
@@ -21,6 +22,9 @@ from mdfuzzy.neighbors import Neighbors
 from mdfuzzy.settings import Settings
 from mdfuzzy.stability import KScan, Resampling, resample_states, states_by_k
 
+if TYPE_CHECKING:
+    from mdfuzzy.workers import Client
+
 
 def cluster(
     data: Frames | Features | npt.ArrayLike | Sequence[npt.ArrayLike],
@@ -28,6 +32,8 @@ def cluster(
     *,
     store: Store | None = None,
     progress: bool | None = None,
+    client: "Client | None" = None,
+    layout: Literal["scattered", "sharded"] | None = None,
 ) -> Clustering:
     """Find the states of a molecule and how strongly every frame belongs to each.
 
@@ -42,6 +48,10 @@ def cluster(
         Where finished steps are kept and found again: `RunDir("folder")`.
     progress : bool, optional
         Show a bar during the search for neighbours; by default on a terminal.
+    client : distributed.Client, optional
+        Search the neighbours of frames on the workers of this Dask cluster; see `rmsd_neighbors`.
+    layout : {"scattered", "sharded"}, optional
+        How the frames are laid out there.
 
     Returns
     -------
@@ -74,6 +84,11 @@ def cluster(
         )
     if store is not None and not hasattr(store, "begin"):
         raise TypeError(f"`store` must be a `RunDir`; got {store!r}. Use store=mf.RunDir({str(store)!r}).")
+    if client is not None and not isinstance(data, Frames):
+        raise ValueError(
+            "`client` must be None for features; got a client. Only neighbours by RMSD are searched on a "
+            "cluster."
+        )
     n_neighbors = settings.n_neighbors(len(data))
     from mdfuzzy._kernels.compiling import announced
 
@@ -82,7 +97,15 @@ def cluster(
         neighbors = steps.run(
             "neighbors",
             Neighbors,
-            lambda parts: search_neighbors(data, n_neighbors, settings, progress=progress, store=parts),
+            lambda parts: search_neighbors(
+                data,
+                n_neighbors,
+                settings,
+                progress=progress,
+                store=parts,
+                client=client,
+                layout=layout,
+            ),
             needs=["data"],
             used={"n_neighbors": n_neighbors, "recall": settings.recall},
         )

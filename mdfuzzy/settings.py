@@ -127,7 +127,7 @@ class Settings:
     beta : float, "entropy" or "kinetic"
         Temperature of the walk: 2 is the ensemble's own diffusion, smaller is colder, infinity has no pull.
         "entropy" takes the beta at which the entropy of the memberships falls most steeply, `scan_beta`;
-        "kinetic" the one whose memberships foretell best which core the trajectories reach next,
+        "kinetic" the one whose memberships foretell best which state the trajectories reach next,
         `kinetics.kinetic_criterion`.
     scan_beta : bool
         Solve over a range of beta also if beta is a number.
@@ -215,7 +215,7 @@ class Settings:
         2.0,
         "Temperature of the walk; large is hot: 2 is the ensemble's own diffusion, 0.2 is ten times colder "
         "and gives nearly hard states. 'entropy' takes the beta at which the entropy of the memberships "
-        "changes most, 'kinetic' the one whose memberships foretell best which core the trajectories reach "
+        "changes most, 'kinetic' the one whose memberships foretell best which state the trajectories reach "
         "next.",
         _beta,
     )

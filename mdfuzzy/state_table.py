@@ -39,7 +39,8 @@ class State:
     phi, psi : tuple of float
         Backbone torsions of that frame in degrees, one per residue; empty if there are none.
     visits : int or None
-        How often its core was reached from another one, or first of all in a trajectory.
+        How often its milestone (a larger core: `find_milestones`) was reached from that of another state, or
+        first of all in a trajectory.
     dwell : float or None
         Mean time of an unbroken stay in its basin, in the unit of the table.
 

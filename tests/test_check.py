@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from mdfuzzy._check import check_choice, check_finite, check_int, check_real, check_type, read_only
+from mdfuzzy._check import (
+    check_choice,
+    check_finite,
+    check_int,
+    check_optional_bool,
+    check_real,
+    check_type,
+    read_only,
+)
 
 
 @pytest.mark.parametrize("value", [1, 7, 10, np.int32(7), np.uint8(10)])
@@ -71,6 +79,13 @@ def test_real_on_its_limits():
 def test_real_of_another_type(value):
     with pytest.raises(TypeError, match=r"^`beta` must be a finite number; got .*\. Large is hot\.$"):
         check_real("beta", value, remedy="Large is hot.")
+
+
+def test_optional_bool():
+    assert [check_optional_bool("whole", value) for value in (True, False, None)] == [True, False, None]
+    for value in (1, 0, "yes"):
+        with pytest.raises(TypeError, match=f"`whole` must be True, False or None; got {value!r}"):
+            check_optional_bool("whole", value)
 
 
 def test_choice():

@@ -2,6 +2,8 @@
 
 import logging
 import re
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -46,6 +48,12 @@ def the_line(text: str) -> str:
 
 
 # --- what it prints
+
+
+def test_as_a_module():
+    command = [sys.executable, "-m", "mdfuzzy", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"mdfuzzy {mf.__version__}\n"
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])

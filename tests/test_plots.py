@@ -137,7 +137,7 @@ def test_beta_scan_names_its_score(result):
     assert texts(ax) == ["chosen: ∞"]
     kinetic = dataclasses.replace(result, beta_scan=scan, settings=mf.Settings(beta="kinetic"))
     ax = mf.plots.beta_scan(kinetic)
-    assert ax.figure.axes[1].get_ylabel() == "mean log probability of the next core (nats)"
+    assert ax.figure.axes[1].get_ylabel() == "mean log probability of the next state (nats)"
 
 
 # --- the network

@@ -1,9 +1,11 @@
 """The number of threads: what is asked for, at most what there is, and put back afterwards."""
 
+import threading
+
 import numba
 import pytest
 
-from mdfuzzy._threads import thread_count, using_threads
+from mdfuzzy._threads import run_ranges, share, thread_count, using_threads
 
 CORES = numba.config.NUMBA_NUM_THREADS
 
@@ -47,3 +49,35 @@ def test_nothing_changes_when_the_number_is_refused():
     with pytest.raises(ValueError, match="`n_jobs`"), using_threads(0):
         pass
     assert numba.get_num_threads() == before
+
+
+def note(first: int, last: int, calls: list) -> None:
+    calls.append((first, last, threading.get_ident()))
+
+
+def test_ranges_of_a_shared_job_make_up_the_whole():
+    for total in (0, 1, 5, 1000):
+        calls = []
+        with using_threads(None):
+            share(note, total, calls)
+        covered = sorted(i for first, last, _ in calls for i in range(first, last))
+        assert covered == list(range(total))
+
+
+def test_outside_of_the_block_and_on_one_thread_the_caller_works():
+    calls = []
+    share(note, 7, calls)
+    with using_threads(1):
+        share(note, 7, calls)
+    assert calls == [(0, 7, threading.get_ident())] * 2
+
+
+def fail(first: int, last: int) -> None:
+    raise ArithmeticError(f"at {first}")
+
+
+def test_an_error_ends_a_shared_job():
+    with using_threads(None), pytest.raises(ArithmeticError, match="at 0"):
+        share(fail, 1000)
+    with pytest.raises(ArithmeticError, match="at 0"):
+        run_ranges(fail, 1000, 10, None)

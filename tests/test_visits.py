@@ -72,18 +72,18 @@ def test_too_few_exits_and_never_left():
     found = kinetics.visits(as_data(labels), as_cores(labels))
     assert found.visits.tolist() == [3, 1, 1]
     assert found.reasons == (
-        "its core was left for another 2 times only, too few to say",
-        "its core was never left for another",
-        "its core was left for another 1 time only, too few to say",
+        "it was left for another state 2 times only, too few to say",
+        "it was never left for another state",
+        "it was left for another state 1 time only, too few to say",
     )
     assert found.mean_dwell[1] == np.inf
-    assert "not shown: its core was never left" in str(found)
+    assert "not shown: it was never left" in str(found)
 
 
 def test_one_state_only():
     found = kinetics.visits(as_data([np.zeros(5)]), as_cores([np.zeros(5, int)]))
     assert found.visits.tolist() == [1]
-    assert found.reasons == ("its core was never left for another",)
+    assert found.reasons == ("it was never left for another state",)
 
 
 def test_few_exits_bound_the_dwell_time_less_closely():

@@ -47,7 +47,7 @@ def announced() -> Iterator[None]:
     def announce(module: str) -> None:
         if not told:
             told.append(module)
-            logger.info("compiling kernels, which are then kept on disk: up to two minutes, once")
+            logger.info("compiling kernels, which are then kept on disk: up to a minute, once")
 
     with event.install_listener("numba:compile", _Listener(announce)):
         yield

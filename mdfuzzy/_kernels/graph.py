@@ -1,7 +1,6 @@
 """Neighbour lists to compressed rows: transpose, and union of a directed graph with its transpose."""
 
 import numpy as np
-from numba import prange
 
 from mdfuzzy._kernels.jit import kernel
 
@@ -28,29 +27,38 @@ def transpose_lists(indices: np.ndarray, distances: np.ndarray, n_targets: int):
     return indptr, sources, lengths
 
 
-@kernel(parallel=True)
-def union_counts(indices: np.ndarray, in_indptr: np.ndarray, in_sources: np.ndarray) -> np.ndarray:
-    """Return how many different points each point is joined to, in either direction."""
-    n, k = indices.shape
-    counts = np.empty(n, np.int64)
-    for i in prange(n):
-        out = np.sort(indices[i])
+@kernel(nogil=True)
+def union_counts(
+    first: int,
+    last: int,
+    indices: np.ndarray,
+    in_indptr: np.ndarray,
+    in_sources: np.ndarray,
+    counts: np.ndarray,  # OUT
+) -> None:
+    """Count how many different points each point is joined to, in either direction.
+
+    Here and below the rows of `indices` ascend, and a kernel works on those from `first` to `last`.
+    """
+    k = indices.shape[1]
+    for i in range(first, last):
         a, b, stop, total = 0, in_indptr[i], in_indptr[i + 1], 0
         while a < k or b < stop:
-            if b == stop or (a < k and out[a] < in_sources[b]):
+            if b == stop or (a < k and indices[i, a] < in_sources[b]):
                 a += 1
-            elif a == k or in_sources[b] < out[a]:
+            elif a == k or in_sources[b] < indices[i, a]:
                 b += 1
             else:
                 a += 1
                 b += 1
             total += 1
         counts[i] = total
-    return counts
 
 
-@kernel(parallel=True)
+@kernel(nogil=True)
 def union_fill(
+    first: int,
+    last: int,
     indices: np.ndarray,
     distances: np.ndarray,
     in_indptr: np.ndarray,
@@ -65,38 +73,21 @@ def union_fill(
     An edge found from both ends gets the smaller of the two distances (they may differ in the last
     bit), so that the graph is exactly symmetric.
     """
-    n, k = indices.shape
-    for i in prange(n):
-        order = np.argsort(indices[i])
+    k = indices.shape[1]
+    for i in range(first, last):
         a, b, stop, at = 0, in_indptr[i], in_indptr[i + 1], indptr[i]
         while a < k or b < stop:
-            if b == stop or (a < k and indices[i, order[a]] < in_sources[b]):
-                union_indices[at] = indices[i, order[a]]
-                union_distances[at] = distances[i, order[a]]
+            if b == stop or (a < k and indices[i, a] < in_sources[b]):
+                union_indices[at] = indices[i, a]
+                union_distances[at] = distances[i, a]
                 a += 1
-            elif a == k or in_sources[b] < indices[i, order[a]]:
+            elif a == k or in_sources[b] < indices[i, a]:
                 union_indices[at] = in_sources[b]
                 union_distances[at] = in_distances[b]
                 b += 1
             else:
                 union_indices[at] = in_sources[b]
-                union_distances[at] = min(distances[i, order[a]], in_distances[b])
+                union_distances[at] = min(distances[i, a], in_distances[b])
                 a += 1
                 b += 1
             at += 1
-
-
-@kernel(parallel=True)
-def sorted_rows(
-    indices: np.ndarray,
-    distances: np.ndarray,
-    out_indices: np.ndarray,  # OUT
-    out_distances: np.ndarray,  # OUT
-) -> None:
-    """Copy neighbour lists with each row ascending by index."""
-    n, k = indices.shape
-    for i in prange(n):
-        order = np.argsort(indices[i])
-        for c in range(k):
-            out_indices[i, c] = indices[i, order[c]]
-            out_distances[i, c] = distances[i, order[c]]

@@ -3,7 +3,6 @@
 from heapq import heappop, heappush
 
 import numpy as np
-from numba import prange
 
 from mdfuzzy._kernels.jit import kernel
 
@@ -17,17 +16,21 @@ def _root(joined: np.ndarray, i: int) -> int:
     return i
 
 
-@kernel(parallel=True)
-def highest_neighbors(indptr: np.ndarray, indices: np.ndarray, rank: np.ndarray) -> np.ndarray:
-    """Return for each point the rank of its highest neighbour; its own if it has no higher one."""
-    n = len(rank)
-    up = np.empty(n, np.int32)
-    for x in prange(n):
+@kernel(nogil=True)
+def highest_neighbors(
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    rank: np.ndarray,
+    up: np.ndarray,  # OUT
+) -> None:
+    """Set, for each point, the rank of its highest neighbour; its own if it has no higher one."""
+    for x in range(first, last):
         best = rank[x]
         for e in range(indptr[x], indptr[x + 1]):
             best = min(best, rank[indices[e]])
         up[x] = best
-    return up
 
 
 @kernel()
@@ -48,22 +51,24 @@ def ascend(order: np.ndarray, up: np.ndarray):
     return leaf, peaks[:count].copy()
 
 
-@kernel(parallel=True)
+@kernel(nogil=True)
 def find_borders(
+    first: int,
+    last: int,
     indptr: np.ndarray,
     indices: np.ndarray,
     rank: np.ndarray,
     leaf: np.ndarray,
     joined: np.ndarray,
     points: np.ndarray,
-) -> np.ndarray:
+    border: np.ndarray,  # OUT, False before
+) -> None:
     """Mark which of `points` have a higher neighbour in another component: no other can join components.
 
     Components only grow, so the mark may be made with those of an earlier, higher level: `joined` has the
     representative of each peak (directly, not by a path).
     """
-    border = np.zeros(len(points), np.bool_)
-    for i in prange(len(points)):
+    for i in range(first, last):
         x = points[i]
         home = joined[leaf[x]]
         for e in range(indptr[x], indptr[x + 1]):
@@ -71,7 +76,6 @@ def find_borders(
             if joined[leaf[y]] != home and rank[y] < rank[x]:
                 border[i] = True
                 break
-    return border
 
 
 @kernel()

@@ -1,11 +1,11 @@
 """Kernels of the absorbing walk: transition matrix, aggregation, smoothing, and flows between aggregates.
 
-Every row is worked out by one thread alone, in a fixed order, so that the results are bitwise the same
-for any number of threads. Sums over all points go through blocks of a fixed size.
+Each works on the rows (groups, blocks) from `first` to `last`, and threads share a job by its ranges. Every
+row is worked out by one thread alone, in a fixed order, so that the results are bitwise the same for any
+number of threads. Sums over all points go through blocks of a fixed size.
 """
 
 import numpy as np
-from numba import prange
 
 from mdfuzzy._kernels.jit import kernel
 
@@ -17,8 +17,10 @@ BLOCK = 4096
 LOWEST = -690.0
 
 
-@kernel(parallel=True)
+@kernel(nogil=True)
 def log_row_sums(
+    first: int,
+    last: int,
     indptr: np.ndarray,
     indices: np.ndarray,
     pull: np.ndarray,
@@ -28,7 +30,7 @@ def log_row_sums(
     log_ratios: np.ndarray,  # OUT
 ) -> None:
     """Log of the sum of the weights, and of the smallest over the largest, of every row."""
-    for i in prange(len(indptr) - 1):
+    for i in range(first, last):
         top, low = -np.inf, np.inf
         for e in range(indptr[i], indptr[i + 1]):
             value = pull[indices[e]] - falloff * np.float64(lengths[e]) ** 2
@@ -41,17 +43,22 @@ def log_row_sums(
         log_ratios[i] = low - top
 
 
-@kernel(parallel=True)
-def reach_further(indptr: np.ndarray, indices: np.ndarray, reached: np.ndarray) -> np.ndarray:
-    """Mark, in place, points with an edge to a marked point; return which blocks of points changed.
+@kernel(nogil=True)
+def reach_further(
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    reached: np.ndarray,  # IN, OUT
+    changed: np.ndarray,  # OUT
+) -> None:
+    """Mark points with an edge to a marked point, and the blocks of points in which there were some.
 
     Whether a point sees a mark made in the same pass depends on the threads; what is marked in the end
     does not.
     """
-    n = len(reached)
-    changed = np.zeros((n + BLOCK - 1) // BLOCK, np.bool_)
-    for b in prange(len(changed)):
-        for i in range(b * BLOCK, min(n, (b + 1) * BLOCK)):
+    for b in range(first, last):
+        for i in range(b * BLOCK, min(len(reached), (b + 1) * BLOCK)):
             if not reached[i]:
                 for e in range(indptr[i], indptr[i + 1]):
                     if reached[indices[e]]:
@@ -61,24 +68,30 @@ def reach_further(indptr: np.ndarray, indices: np.ndarray, reached: np.ndarray) 
     return changed
 
 
-@kernel(parallel=True)
+@kernel(nogil=True)
 def transition_counts(
-    indptr: np.ndarray, indices: np.ndarray, position: np.ndarray, order: np.ndarray
-) -> np.ndarray:
-    """Return how many edges of each point of `order` lead to points that have a position."""
-    counts = np.empty(len(order), np.int64)
-    for a in prange(len(order)):
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    position: np.ndarray,
+    order: np.ndarray,
+    counts: np.ndarray,  # OUT
+) -> None:
+    """Count how many edges of each point of `order` lead to points that have a position."""
+    for a in range(first, last):
         i = order[a]
         count = 0
         for e in range(indptr[i], indptr[i + 1]):
             if position[indices[e]] >= 0:
                 count += 1
         counts[a] = count
-    return counts
 
 
-@kernel(parallel=True)
+@kernel(nogil=True)
 def transition_fill(
+    first: int,
+    last: int,
     indptr: np.ndarray,
     indices: np.ndarray,
     pull: np.ndarray,
@@ -94,7 +107,7 @@ def transition_fill(
     absorb: np.ndarray,  # OUT
 ) -> None:
     """Write the transition probabilities between free points, and from free points to each target."""
-    for a in prange(len(order)):
+    for a in range(first, last):
         i = order[a]
         at = out_indptr[a]
         for e in range(indptr[i], indptr[i + 1]):
@@ -109,8 +122,10 @@ def transition_fill(
                 absorb[a, targets[j]] += p
 
 
-@kernel(parallel=True)
+@kernel(nogil=True)
 def relax(
+    first: int,
+    last: int,
     indptr: np.ndarray,
     indices: np.ndarray,
     probs: np.ndarray,
@@ -127,7 +142,7 @@ def relax(
     columns = np.uint64(x.shape[2])
     two = np.uint64(2)
     flat = x.reshape(-1)
-    for b in prange(len(blocks) - 1):
+    for b in range(first, last):
         start, stop = blocks[b], blocks[b + 1]
         for i in range(start, stop):
             # Two columns at a time, in registers; unsigned subscripts spare numba the test for negative ones.
@@ -167,62 +182,10 @@ def relax_serial(
             x[i, c] = row[c]
 
 
-@kernel(inline="always")
-def group_flow(indptr, indices, probs, apart, exits, absorb, net, lift, first, members, x, g, residual, out):
-    levels = out.shape[1]
-    flat = x.reshape(-1)
-    columns = np.uint64(x.shape[1])
-    one = np.uint64(1)
-    for t in range(levels):
-        for c in range(x.shape[1]):
-            out[g, t, c] = 0.0
-    for s in range(first[g], first[g + 1]):
-        i = members[s]
-        for c in range(np.uint64(0), columns, np.uint64(2)):
-            here_a = np.float64(x[i, c])
-            here_b = np.float64(x[i, c + one])
-            a = -exits[i] * here_a
-            b = -exits[i] * here_b
-            if len(absorb):
-                a += absorb[i, c]
-                b += absorb[i, c + one]
-            t = levels
-            for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-                while t > apart[e]:
-                    t -= 1
-                    out[g, t, c] += lift[i] * a
-                    out[g, t, c + one] += lift[i] * b
-                p = np.float64(probs[e])
-                at = np.uint64(indices[e]) * columns + c
-                a += p * (flat[at] - here_a)
-                b += p * (flat[at + one] - here_b)
-            while t > 0:
-                t -= 1
-                out[g, t, c] += lift[i] * a
-                out[g, t, c + one] += lift[i] * b
-            if len(net):
-                for t in range(levels):
-                    out[g, t, c] += lift[i] * net[i, t] * here_a
-                    out[g, t, c + one] += lift[i] * net[i, t] * here_b
-            if len(residual):
-                residual[i, c] = a
-                residual[i, c + one] = b
-
-
-@kernel(inline="always")
-def pinned_flow(indptr, indices, probs, exits, absorb, x, i, residual):
-    for c in range(x.shape[1]):
-        here = np.float64(x[i, c])
-        total = -exits[i] * here
-        if len(absorb):
-            total += absorb[i, c]
-        for e in range(indptr[i], indptr[i + 1]):
-            total += probs[e] * (x[indices[e], c] - here)
-        residual[i, c] = total
-
-
-@kernel(parallel=True)
+@kernel(nogil=True)
 def flows(
+    first: int,
+    last: int,
     indptr: np.ndarray,
     indices: np.ndarray,
     probs: np.ndarray,
@@ -231,52 +194,83 @@ def flows(
     absorb: np.ndarray,
     net: np.ndarray,
     lift: np.ndarray,
-    first: np.ndarray,
+    starts: np.ndarray,
     members: np.ndarray,
     x: np.ndarray,
     residual: np.ndarray,  # OUT
     out: np.ndarray,  # OUT
 ) -> None:
-    """Net flow into every node, and into its group as seen from every coarser level.
+    """Net flow into every node of a group, and into the group as seen from every coarser level.
 
     On a coarser level only the edges count that cross between groups there. What flows between two
     members of the same group cancels; leaving it out, instead of adding numbers that cancel, is what
     keeps the balance of a trap accurate that is left once in 1e15 steps. The edges of a row are sorted
     by the number of levels on which they cross, so that one running sum serves all levels.
     """
-    for g in prange(len(first) - 1):
-        group_flow(
-            indptr, indices, probs, apart, exits, absorb, net, lift, first, members, x, g, residual, out
-        )
-    if len(residual):
-        for s in prange(first[-1], len(members)):  # in no group
-            pinned_flow(indptr, indices, probs, exits, absorb, x, members[s], residual)
+    levels = out.shape[1]
+    flat = x.reshape(-1)
+    columns = np.uint64(x.shape[1])
+    one = np.uint64(1)
+    for g in range(first, last):
+        for t in range(levels):
+            for c in range(x.shape[1]):
+                out[g, t, c] = 0.0
+        for s in range(starts[g], starts[g + 1]):
+            i = members[s]
+            for c in range(np.uint64(0), columns, np.uint64(2)):
+                here_a = x[i, c]
+                here_b = x[i, c + one]
+                a = -exits[i] * here_a
+                b = -exits[i] * here_b
+                if len(absorb):
+                    a += absorb[i, c]
+                    b += absorb[i, c + one]
+                t = levels
+                for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+                    while t > apart[e]:
+                        t -= 1
+                        out[g, t, c] += lift[i] * a
+                        out[g, t, c + one] += lift[i] * b
+                    p = np.float64(probs[e])
+                    at = np.uint64(indices[e]) * columns + c
+                    a += p * (flat[at] - here_a)
+                    b += p * (flat[at + one] - here_b)
+                while t > 0:
+                    t -= 1
+                    out[g, t, c] += lift[i] * a
+                    out[g, t, c + one] += lift[i] * b
+                if len(net):
+                    for t in range(levels):
+                        out[g, t, c] += lift[i] * net[i, t] * here_a
+                        out[g, t, c + one] += lift[i] * net[i, t] * here_b
+                if len(residual):
+                    residual[i, c] = a
+                    residual[i, c + one] = b
 
 
-@kernel()
-def flows_serial(
+@kernel(nogil=True)
+def flows_alone(
+    first: int,
+    last: int,
     indptr: np.ndarray,
     indices: np.ndarray,
     probs: np.ndarray,
-    apart: np.ndarray,
     exits: np.ndarray,
     absorb: np.ndarray,
-    net: np.ndarray,
-    lift: np.ndarray,
-    first: np.ndarray,
-    members: np.ndarray,
+    nodes: np.ndarray,
     x: np.ndarray,
     residual: np.ndarray,  # OUT
-    out: np.ndarray,  # OUT
 ) -> None:
-    """Do the same as `flows` on one thread, for levels too small to share out."""
-    for g in range(len(first) - 1):
-        group_flow(
-            indptr, indices, probs, apart, exits, absorb, net, lift, first, members, x, g, residual, out
-        )
-    if len(residual):
-        for s in range(first[-1], len(members)):  # in no group
-            pinned_flow(indptr, indices, probs, exits, absorb, x, members[s], residual)
+    """Net flow into each of `nodes`, which are in no group."""
+    for s in range(first, last):
+        i = nodes[s]
+        for c in range(x.shape[1]):
+            total = -exits[i] * x[i, c]
+            if len(absorb):
+                total += absorb[i, c]
+            for e in range(indptr[i], indptr[i + 1]):
+                total += probs[e] * (x[indices[e], c] - x[i, c])
+            residual[i, c] = total
 
 
 @kernel()
@@ -307,26 +301,30 @@ def add_groups(x: np.ndarray, group: np.ndarray, correction: np.ndarray) -> None
                 x[i, c] += correction[group[i], c]
 
 
-@kernel(parallel=True)
-def block_dots(stack: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the sums over rows, in blocks, of each array of `stack` times `left` and times `right`.
-
-    The result has the shape (blocks, arrays, 2, columns).
-    """
+@kernel(nogil=True)
+def block_dots(
+    first: int,
+    last: int,
+    stack: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    sums: np.ndarray,  # OUT: (blocks, arrays, 2, columns), zero before
+) -> None:
+    """Sum over rows, in blocks, each array of `stack` times `left` and times `right`."""
     count, n, columns = stack.shape
-    sums = np.zeros(((n + BLOCK - 1) // BLOCK, count, 2, columns))
-    for b in prange(len(sums)):
+    for b in range(first, last):
         for u in range(count):
             for i in range(b * BLOCK, min(n, (b + 1) * BLOCK)):
                 for c in range(columns):
                     value = np.float64(stack[u, i, c])
                     sums[b, u, 0, c] += value * left[i, c]
                     sums[b, u, 1, c] += value * right[i, c]
-    return sums
 
 
-@kernel(parallel=True)
+@kernel(nogil=True)
 def take_step(
+    first: int,
+    last: int,
     x: np.ndarray,  # IN, OUT
     correction: np.ndarray,
     shares: np.ndarray,
@@ -335,7 +333,7 @@ def take_step(
     step: np.ndarray,  # OUT
 ) -> None:
     """Move `x` by the correction less the shares of earlier steps and of what they changed."""
-    for i in prange(len(x)):
+    for i in range(first, last):
         for c in range(x.shape[1]):
             value = np.float64(correction[i, c])
             for u in range(len(shares)):

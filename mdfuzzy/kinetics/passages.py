@@ -119,7 +119,7 @@ def visits(data: Frames | Features, cores: Cores, *, min_exits: int = 10, min_ra
     >>> found.visits, found.mean_dwell, found.unit
     (array([2, 1]), array([900., 100.]), 'frames')
     >>> found.reasons[1]
-    'its core was left for another 1 time only, too few to say'
+    'it was left for another state 1 time only, too few to say'
     """
     from scipy.stats import gamma
 
@@ -161,9 +161,9 @@ def _passages(dtrajs: list[np.ndarray], states: int) -> tuple[np.ndarray, np.nda
 
 def _reason(exits: int, ratio: float, bound: float, min_exits: int, min_ratio: float) -> str:
     if exits == 0:
-        return "its core was never left for another"
+        return "it was never left for another state"
     if exits < min_exits:
-        return f"its core was left for another {exits} time{'s' if exits > 1 else ''} only, too few to say"
+        return f"it was left for another state {exits} time{'s' if exits > 1 else ''} only, too few to say"
     return (
         f"its dwell time is {ratio:.2g} (at least {bound:.2g}) times that of frames in random order, not "
         f"{min_ratio:g}"

@@ -107,7 +107,7 @@ def _number_betas(ax: "Axes", places: np.ndarray, infinity: float) -> None:
 def _score_name(scan: BetaScan, result: Clustering | None) -> str:
     """Say what the scores are: without a criterion they are the slope of the entropy."""
     if result is not None and result.settings.beta == "kinetic":
-        return "mean log probability of the next core (nats)"
+        return "mean log probability of the next state (nats)"
     finite = np.isfinite(scan.betas)
     slope = -np.gradient(scan.entropy[finite], np.log(scan.betas[finite]))
     by_entropy = np.allclose(scan.scores[finite], slope, rtol=1e-6, atol=1e-9)

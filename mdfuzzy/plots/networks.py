@@ -43,7 +43,7 @@ def state_network(
 
     The area of a circle is in proportion to the population of the state (small ones are drawn larger), the
     width of a line with the logarithm of the number of transition frames, and the number on a line says how
-    often the trajectories really went from one core to the other. A thin dotted line joins states between
+    often the trajectories really went from one to the other. A thin dotted line joins states between
     which trajectories went but left too few frames for an interface; a dashed one is an interface that none
     crossed.
 

@@ -6,12 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_finite, check_int, read_only
+from mdfuzzy._threads import run_ranges
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.plots.bins import Bins, bin_points
 
 _SAMPLE = 10_000  # frames from which the mean structure and the components are found
-_CHUNK = 100_000  # frames superposed at a time
+_CHUNK = 20_000  # frames superposed at a time
 _ROUNDS = 10  # of superposing on the mean; two or three are enough
 
 
@@ -176,9 +177,12 @@ def _principal_components(xyz: np.ndarray, columns: tuple[int, int]) -> tuple[np
     chosen = vectors[:, order]
     chosen *= np.sign(chosen[np.abs(chosen).argmax(axis=0), [0, 1]])  # eigenvectors have no sign of their own
     values = np.empty((n, 2))
-    for start in range(0, n, _CHUNK):
-        part = superpose(xyz[start : start + _CHUNK].astype(np.float64), mean) - mean
-        values[start : start + _CHUNK] = part.reshape(len(part), -1) @ chosen / np.sqrt(atoms)
+
+    def project_part(first: int, last: int) -> None:
+        part = superpose(xyz[first:last].astype(np.float64), mean) - mean
+        values[first:last] = part.reshape(len(part), -1) @ chosen / np.sqrt(atoms)
+
+    run_ranges(project_part, n, _CHUNK, None)
     return values, variances[order] / max(variances.sum(), np.finfo(float).tiny)
 
 

@@ -55,7 +55,7 @@ def beta_figure(result: Clustering) -> dict[str, object]:
     finite = np.isfinite(scan.betas)
     curves = [("entropy H", scan.entropy, "#0072b2", "y")]
     if result.settings.beta == "kinetic":
-        curves.append(("share of the next core foretold", scan.scores, "#d55e00", "y2"))
+        curves.append(("share of the next state foretold", scan.scores, "#d55e00", "y2"))
     traces = [
         {
             **{"type": "scatter", "mode": "lines+markers", "x": rounded(scan.betas[finite]), "yaxis": side},
@@ -213,7 +213,7 @@ def timescales_figure(timescales: ImpliedTimescales) -> dict[str, object]:
             type="log",
             **log_ticks(np.append(timescales.lag_times, timescales.values)),
         ),
-        "legend": {"orientation": "h", "y": -0.25},
+        "legend": {"orientation": "h", "y": -0.3, "yanchor": "top"},
     }
     return {"data": [below, *traces], "layout": layout}
 
@@ -272,7 +272,11 @@ def prediction_figure(test: ChapmanKolmogorov) -> dict[str, object]:
         up = [1 - (row + 0.86) / rows, 1 - (row + 0.1) / rows]
         bottom = row == (len(pairs) - 1 - column) // columns
         layout[f"xaxis{place + 1}"] = axis(
-            test.unit if bottom else "", domain=across, anchor=axes["yaxis"], nticks=4, showticklabels=bottom
+            f"time ({test.unit})" if bottom and column == columns // 2 else "",
+            domain=across,
+            anchor=axes["yaxis"],
+            nticks=4,
+            showticklabels=bottom,
         )
         layout[f"yaxis{place + 1}"] = axis(
             domain=up, anchor=axes["xaxis"], range=[-0.05, 1.05], nticks=3, showticklabels=column == 0

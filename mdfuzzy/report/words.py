@@ -70,10 +70,12 @@ def duration(value: float, unit: str) -> str:
 def headline(result: Clustering) -> str:
     """Return the numbers that come first."""
     data, memberships = result.data, result.memberships
-    cards = [("states", f"{result.n_states}", "")]
+    cards = [("state" if result.n_states == 1 else "states", f"{result.n_states}", "")]
     if result.interfaces is not None:
-        moves = int(result.interfaces.transitions.sum())
-        cards.append(("interfaces", f"{len(result.interfaces)}", f"{moves:,} transitions seen"))
+        found = result.interfaces
+        moves = int(found.transitions.sum() + found.others[:, 2].sum())
+        word = "interface" if len(found) == 1 else "interfaces"
+        cards.append((word, f"{len(found)}", f"{moves:,} transition{'s' * (moves != 1)} seen"))
     if isinstance(data, Frames):
         cards.append(("frames", f"{len(result):,}", f"of {data.n_atoms:,} atoms"))
     else:
@@ -118,7 +120,11 @@ def interval(found: ImpliedTimescales | ChapmanKolmogorov | None) -> str:
     """Say what the bands around curves are."""
     if found is None or not found.n_resamples:
         return "none, for there is one trajectory only"
-    return f"{100 * found.confidence:g} % intervals from {found.n_resamples} resamples of whole trajectories"
+    words = f"{100 * found.confidence:g} % intervals from {found.n_resamples} resamples of whole trajectories"
+    if np.any(found.complete < found.n_resamples):
+        drawn = "drawn from 0 to 1" if isinstance(found, ChapmanKolmogorov) else "not drawn"
+        words += f"; where too many of these lack a state, the interval is open and {drawn}"
+    return words
 
 
 def atoms(structures: dict | None) -> str:
@@ -141,7 +147,7 @@ def states_table(result: Clustering) -> str:
     torsions = isinstance(result.data, Frames) and result.data.phi is not None
     heads = ["state", "population", "frames", "core", "prominence"]
     heads += ["φ, ψ at its peak"] * torsions + ["frame there"]
-    heads += ["visits", "dwell", "core to core", "metastable"] * (visits is not None)
+    heads += ["visits", "dwell", "until the next", "metastable"] * (visits is not None)
     rows = []
     for row in result.states:
         cells = [

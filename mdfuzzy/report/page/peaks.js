@@ -103,11 +103,15 @@ function logTicks(values) {
 }
 
 function peakLayout(peaks) {
+  // Side by side, or one above the other where there is no room for that.
+  const narrow = byId("peaks-plot").clientWidth < 560;
+  const [left, right] = narrow ? [[0, 1], [0, 1]] : [[0, 0.46], [0.56, 1]];
+  const [upper, lower] = narrow ? [[0.58, 1], [0, 0.42]] : [[0, 1], [0, 1]];
   return {
-    xaxis: { ...AXIS, title: { text: "birth: log density at the peak" }, domain: [0, 0.46] },
-    yaxis: { ...AXIS, title: { text: "death: log density at the saddle" } },
-    xaxis2: { ...AXIS, title: { text: "peaks by prominence" + (peaks.hidden ? ` (${count(peaks.hidden)} smaller ones not drawn)` : "") }, domain: [0.56, 1], anchor: "y2", range: [0, peaks.births.length + 1] },
-    yaxis2: { ...AXIS, title: { text: "prominence (▼ never dies)" }, type: "log", anchor: "x2", ...logTicks(peaks.prominences) },
+    xaxis: { ...AXIS, title: { text: "birth: log density at the peak" }, domain: left },
+    yaxis: { ...AXIS, title: { text: "death: log density at the saddle" }, domain: upper },
+    xaxis2: { ...AXIS, title: { text: "peaks by prominence" + (peaks.hidden ? ` (${count(peaks.hidden)} smaller ones not drawn)` : "") }, domain: right, anchor: "y2", range: [0, peaks.births.length + 1] },
+    yaxis2: { ...AXIS, title: { text: "prominence (▼ never dies)" }, type: "log", anchor: "x2", domain: lower, ...logTicks(peaks.prominences) },
     hovermode: "closest",
     uirevision: "peaks",
   };

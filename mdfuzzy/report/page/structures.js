@@ -29,7 +29,7 @@ async function startStructures() {
     byId("structure-words").textContent = [structure.where, structure.torsions && `φ, ψ: ${structure.torsions}`].filter(Boolean).join("; ");
     fillLegend(byId("structure-memberships"), structure.memberships);
     const color = DATA.colors[structure.states[0]];
-    return draw("structure-plot", data.trace ? trace(data, places, bonds, color) : ballsAndSticks(data, places, bonds), SCENE);
+    return draw("structure-plot", data.trace ? trace(data, places, bonds, color) : ballsAndSticks(data, places, bonds), sceneLayout());
   }
 
   choice.addEventListener("change", redraw);
@@ -41,15 +41,21 @@ function hasWebGL() {
 }
 
 const NO_AXIS = { visible: false, showspikes: false };
-const SCENE = {
-  margin: { l: 0, r: 0, t: 0, b: 0 },
-  showlegend: false,
-  scene: {
-    xaxis: NO_AXIS, yaxis: NO_AXIS, zaxis: NO_AXIS, aspectmode: "data",
-    camera: { eye: { x: 0.3, y: -0.35, z: 1.6 }, up: { x: 0, y: 1, z: 0 } },
-  },
-  uirevision: "structure", // the view stays when another structure is chosen
-};
+
+function sceneLayout() {
+  // The molecule fills the height of the view; seen from farther away it fits into a narrow one, too.
+  const plot = byId("structure-plot");
+  const far = Math.max(1, (1.2 * plot.clientHeight) / plot.clientWidth);
+  return {
+    margin: { l: 0, r: 0, t: 0, b: 0 },
+    showlegend: false,
+    scene: {
+      xaxis: NO_AXIS, yaxis: NO_AXIS, zaxis: NO_AXIS, aspectmode: "data",
+      camera: { eye: { x: 0.3 * far, y: -0.35 * far, z: 1.6 * far }, up: { x: 0, y: 1, z: 0 } },
+    },
+    uirevision: "structure", // the view stays when another structure is chosen
+  };
+}
 
 function ballsAndSticks(data, places, bonds) {
   const sphere = sphereMesh(places.length > 120 ? 8 : 14);
