@@ -118,10 +118,12 @@ class RmsdIndex:
             targets, bounds = _space(room)
             filled = np.empty(kernels.LANES, np.int64)
             for c in range(first, last):
+                if c == first or chunks.cell[c] != chunks.cell[c - 1]:
+                    gaps = knn.cell_gaps(cells, factor, chunks.cell[c], slack)
                 rows = slice(start[c], start[c + 1])
                 members = np.arange(chunks.first[c], chunks.last[c])
                 knn.search_group(
-                    chunks.queries, members, chunks.cell[c], chunks.own, cells, slack, factor,
+                    chunks.queries, members, chunks.cell[c], chunks.own, cells, gaps, slack, factor,
                     knn.NO_LIMIT, n_neighbors, targets, bounds, filled, counts[c],
                 )  # fmt: skip
                 if np.any(filled[: len(members)] < n_neighbors):
@@ -135,7 +137,7 @@ class RmsdIndex:
                 if advance is not None:
                     advance(len(members))
 
-        run_ranges(search, len(chunks), 4, n_jobs)
+        run_ranges(search, len(chunks), 8, n_jobs)
         return indices, distances, counts
 
     def within(
@@ -155,9 +157,11 @@ class RmsdIndex:
             targets, bounds = _space(16 * kernels.LANES)
             filled = np.empty(kernels.LANES, np.int64)
             for c in range(first, last):
+                if c == first or chunks.cell[c] != chunks.cell[c - 1]:
+                    gaps = knn.cell_gaps(self.cells, 1.0, chunks.cell[c], slack)
                 members = np.arange(chunks.first[c], chunks.last[c])
                 while not knn.search_group(
-                    chunks.queries, members, chunks.cell[c], chunks.own, self.cells, slack, 1.0,
+                    chunks.queries, members, chunks.cell[c], chunks.own, self.cells, gaps, slack, 1.0,
                     norm, 0, targets, bounds, filled, counts[c],
                 ):  # fmt: skip
                     targets, bounds = _space(2 * targets.shape[1])
@@ -169,7 +173,7 @@ class RmsdIndex:
                 if advance is not None:
                     advance(len(members))
 
-        run_ranges(search, len(chunks), 4, n_jobs)
+        run_ranges(search, len(chunks), 8, n_jobs)
         queries, indices, lengths = zip(*found, strict=True)
         return np.concatenate(queries), np.concatenate(indices), np.concatenate(lengths)
 

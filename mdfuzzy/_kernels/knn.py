@@ -224,13 +224,15 @@ def settle(queries, query, norm, cells, lane, targets, bounds, count, squared, k
     return size
 
 
-@kernel()
-def cell_gaps(cells, factor, pivot, slack, m, quartic, start, top, block):  # scratch: the last five
+@kernel(nogil=True)
+def cell_gaps(cells, factor, pivot, slack):
     """Return a lower bound, for every cell, of the distance from the centre of `pivot` to any of its
     frames.
     """
     n_cells = len(cells.centres)
     gaps = np.empty(n_cells)
+    block, m = np.empty(cells.centres.shape[1] * LANES, np.float32), np.empty(9 * LANES, np.float32)
+    quartic, start, top = np.empty(3 * LANES), np.empty(LANES), np.empty(LANES)
     for first in range(0, n_cells, LANES):
         last = min(first + LANES, n_cells)
         load_lanes(cells.centres, np.arange(first, last), block)
@@ -340,12 +342,12 @@ def search_cell(
 
 @kernel(nogil=True)
 def search_group(
-    queries, members, pivot, own, cells, slack, factor, radius, k, targets, bounds, filled, counts
+    queries, members, pivot, own, cells, gaps, slack, factor, radius, k, targets, bounds, filled, counts
 ):
     """Find the k nearest targets, or with k = 0 all within `radius`, of up to 64 queries near one cell.
 
-    The queries `members` are near the centre of the cell `pivot`. The first filled[l] entries of row l of
-    `targets` and `bounds` (OUT) are their neighbours and squared norms.
+    The queries `members` are near the centre of the cell `pivot`, whose gaps to all cells are given. The
+    first filled[l] entries of row l of `targets` and `bounds` (OUT) are their neighbours and squared norms.
     With `factor` below 1 cells and groups of queries are taken to be smaller than they are, and the parts
     of displacements that no axis sees to agree less than they may: faster, and not exact. Return False
     if `targets` has no room for all.
@@ -370,7 +372,6 @@ def search_group(
     for l in range(LANES):
         norm[l] = queries.norms[members[min(l, size - 1)]]
         spread[l] = queries.spreads[members[min(l, size - 1)]]
-    gaps = cell_gaps(cells, factor, pivot, slack, m, quartic, start, top, block)
     load_lanes(queries.flat, members, block)
     span = 0.0  # from the centre of the pivot to the farthest query
     sequence, position = np.full(1, pivot), 0
@@ -395,7 +396,7 @@ def search_group(
         counts[CENTRES] += size
         if not some:
             continue
-        newton(quartic, 10, top)
+        newton(quartic, 10 if factor == 1 else 3, top)  # few are enough for an order
         rotations(m, top, rotation, screen.torque)
         displacements(block, rotation, cells.centres[cell], screen.moved, squared)
         project(screen.moved, cells.axes[cell], screen.coordinates)
