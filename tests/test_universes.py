@@ -98,11 +98,10 @@ def test_the_same_frames_through_both_libraries(tmp_path, top, extension, stride
 
 
 @pytest.fixture(scope="module")
-def universe_result():
+def universe_result(copied_peptide):
     """The bundled trajectories through MDAnalysis, clustered as `peptide_result` is through mdtraj."""
-    folder = mf.datasets.folder()
-    files = [folder / "ala2_00.xtc", folder / "ala2_03.xtc"]
-    frames = mf.load([mda.Universe(folder / "ala2.pdb", file) for file in files], stride=5)
+    files = [copied_peptide / "ala2_00.xtc", copied_peptide / "ala2_03.xtc"]
+    frames = mf.load([mda.Universe(copied_peptide / "ala2.pdb", file) for file in files], stride=5)
     return mf.cluster(frames, mf.Settings(n_jobs=1))
 
 
