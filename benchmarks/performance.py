@@ -69,7 +69,7 @@ of frames to the power e, fitted to all sizes; n log n is about 1.08.
 
 _NEIGHBORS = """## The search for neighbours
 
-    python benchmarks/neighbors.py --frames 50000 142074 400000 1420738 \\
+    python benchmarks/neighbors.py --frames 50000 142074 400000 1420738 --peers 142074 \\
         --plot docs/performance/neighbors.svg --write docs/performance
 
 *Times md.rmsd* is the time of comparing all pairs with mdtraj over ours, *times vectorised kernel* the same
@@ -78,6 +78,8 @@ with the package's own vectorised kernel. Exact RMSD neighbours, {neighbors} of 
 {table}
 
 ![seconds against frames, on log axes](neighbors.svg)
+
+{peers}
 
 {machine}
 """
@@ -146,12 +148,38 @@ def growth_text(found: dict) -> str:
 def neighbors_text(found: dict) -> str:
     """Tell how the search for neighbours compares with comparing all pairs."""
     results = found["results"]
-    names = sorted(set(results[0]) - {"frames"}, key=lambda name: (not name.startswith("times"), name))
+    names = sorted(
+        set(results[0]) - {"frames"},
+        key=lambda name: (not name.startswith("times"), name.startswith("with"), name),
+    )
     heads = " | ".join(f"{int(result['frames']):,} frames" for result in results)
     lines = [f"| | {heads} |", "|---|" + "--:|" * len(results)]
     for name in names:
         lines.append(f"| {name} | " + " | ".join(_number(result[name]) for result in results) + " |")
-    return _fill(_NEIGHBORS, found, table=lines)
+    return _fill(_NEIGHBORS, found, table=lines, peers=_other_programs(found))
+
+
+def _other_programs(found: dict) -> list[str]:
+    """Say how long other programs took for the same neighbours, and how many of them they found."""
+    if not found.get("peers"):
+        return []
+    frames = found["frames of peers"]
+    ours = next(result for result in found["results"] if result["frames"] == frames)
+    lines = [
+        f"What else one might use, for the same neighbours of {frames:,} frames:", "",
+        "| | seconds | recall | its time over ours |", "|---|--:|--:|--:|",
+        f"| mdfuzzy, exact | {ours['seconds']:.1f} | {ours['recall']:.3g} | 1 |",
+    ]  # fmt: skip
+    for peer in found["peers"]:
+        late = peer["seconds"] is None
+        seconds = peer["limit"] if late else peer["seconds"]
+        cells = (
+            f"more than {seconds:.0f}" if late else f"{seconds:.1f}",
+            "none" if late else f"{peer['recall']:.3f}",
+            f"{'more than ' if late else ''}{seconds / ours['seconds']:.1f}",
+        )
+        lines.append(f"| {peer['program']} | {' | '.join(cells)} |")
+    return lines
 
 
 def dask_text(found: dict) -> str:
