@@ -104,7 +104,8 @@ def forecast_table(found: list[dict]) -> list[str]:
 
 
 def _spell(hours: float) -> str:
-    return f"{hours:.1f} hours" if hours >= 2 else f"{60 * hours:.0f} minutes"
+    minutes = round(60 * hours)
+    return f"{hours:.1f} hours" if hours >= 2 else f"{minutes} minute{'s' * (minutes != 1)}"
 
 
 def table(found: dict) -> list[str]:

@@ -14,6 +14,7 @@ beside the page.
 import argparse
 import logging
 import os
+import re
 import signal
 import statistics
 import time
@@ -24,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from dask_forecast import forecast, forecast_table, goal, table
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, Worker
 from measuring import machine
 from neighbors import DATA, read
 
@@ -48,12 +49,14 @@ def cluster_of(n_workers: int) -> Iterator[Client]:
 
 
 def peak_of(client: Client) -> float:
-    """Return the largest memory of any worker so far, GB."""
+    """Return the largest memory of any worker so far, GB (on Linux; otherwise that of this moment)."""
 
-    def peak() -> float:
-        import resource
-
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    def peak(dask_worker: Worker) -> float:
+        # not getrusage, whose number a process inherits from the one that started it
+        status = Path("/proc/self/status")
+        if not status.exists():
+            return dask_worker.monitor.recent()["memory"] / 1e9
+        return int(status.read_text().split("VmHWM:")[1].split()[0]) / 1e6
 
     return max(client.run(peak).values())
 
@@ -140,7 +143,9 @@ class Lines(logging.Handler):
         self._begin = SECONDS()
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(f"{SECONDS() - self._begin:6.1f} s  {record.name}: {record.getMessage()}")
+        if record.name != "distributed.core":  # every connection that opens or closes
+            text = re.sub(r" \(stimulus_id=.*?\)", "", record.getMessage())
+            self.lines.append(f"{SECONDS() - self._begin:6.1f} s  {record.name}: {text}")
 
 
 def kill_a_worker(xyz: np.ndarray, n_neighbors: int) -> dict:

@@ -219,8 +219,8 @@ class Shard(Movable):
         """Return frames of this shard within the limits of the visitors: the nearest so many, or all (0)."""
         index = _with_guests(self.index, visitors.centres)
         chunks = replace(visitors.chunks, cell=visitors.chunks.cell + len(self.index.cells.centres))
-        # a little more, for the rounding of the root: an equally near frame may be the first
-        limits = np.sqrt(visitors.limits) * (1 + 1e-12)
+        # a little more, for the rounding of the root: an equally near frame may be the first; and never 0
+        limits = np.maximum(np.sqrt(visitors.limits) * (1 + 1e-12), 1e-30)
         rows, indices, squares = index.within_squares(chunks, limits, n_neighbors=n_neighbors, n_jobs=1)
         near = squares <= visitors.limits[rows]
         return _found(rows[near], len(chunks.frames), self.frames[indices[near]], squares[near])

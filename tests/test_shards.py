@@ -119,6 +119,18 @@ def test_shards_find_what_one_index_finds(frames, n_shards, parts):
     assert_array_equal(np.sort(np.concatenate(seen)), np.arange(len(frames)))
 
 
+@pytest.mark.parametrize("shape", ["a point", "one conformation"])
+def test_frames_that_are_all_the_same(frames, shape):
+    xyz = np.repeat(frames.xyz[:1] * (shape != "a point"), 300, axis=0)
+    expected = mf.rmsd_neighbors(xyz, n_neighbors=K).indices
+    shards = [build_shard(xyz[part::2], np.arange(part, 300, 2)) for part in (0, 1)]
+    for home, other in (shards, shards[::-1]):
+        chunks = home.block(0, 1)
+        found, visitors = home.nearest(chunks, K)
+        whole = merge([found, other.receive(visitors, K)], K)
+        assert_array_equal(whole.frames.reshape(-1, K), expected[home.frames[chunks.order]])
+
+
 def test_a_shard_that_is_far_finds_nothing(frames):
     near, far = frames.xyz[:700], 3 * frames.xyz[700:1400]
     home, other = build_shard(near, np.arange(700)), build_shard(far, np.arange(700, 1400))
