@@ -188,7 +188,7 @@ class Shard(Movable):
 
     def nearest(self, chunks: Chunks, n_neighbors: int) -> tuple[Found, Visitors]:
         """Search queries of this shard in it; return what was found, and them for other shards."""
-        indices, squares, _ = self.index.nearest_squares(chunks, n_neighbors, n_jobs=1)
+        indices, squares, _ = self.index.nearest(chunks, n_neighbors, squared=True, n_jobs=1)
         found = Found(
             np.arange(len(squares) + 1) * n_neighbors, self.frames[indices.ravel()], squares.ravel()
         )

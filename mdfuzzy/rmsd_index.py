@@ -96,41 +96,21 @@ class RmsdIndex(Movable):
         n_neighbors: int,
         *,
         factor: float = 1.0,
+        squared: bool = False,
         n_jobs: int | None = None,
         advance: Callable[[int], object] | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (indices, distances, counts) of the nearest frames of the queries, in their order.
 
-        Takes the parameters of `nearest_squares`.
-        """
-        options = {"factor": factor, "n_jobs": n_jobs, "advance": advance}
-        indices, squares, counts = self.nearest_squares(chunks, n_neighbors, **options)
-        return indices, self.lengths(squares), counts
-
-    def lengths(self, squares: np.ndarray) -> np.ndarray:
-        """Return the RMSDs (nm, float32) of squared norms."""
-        return np.sqrt(squares / self.cells.atoms).astype(np.float32)
-
-    def nearest_squares(
-        self,
-        chunks: Chunks,
-        n_neighbors: int,
-        *,
-        factor: float = 1.0,
-        n_jobs: int | None = None,
-        advance: Callable[[int], object] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (indices, squared norms, counts) of the nearest frames of the queries, in their order.
-
-        With `factor` below 1 cells are taken to be smaller than they are: faster, and not exact. `counts`
-        (groups, 4) says how many RMSDs to centres, visits of cells, Euclidean tests and exact RMSDs each
-        group of queries took.
+        Distances are RMSDs (nm, float32) or, if asked for, squared norms (float64). With `factor` below 1
+        cells are taken to be smaller than they are: faster, and not exact. `counts` (groups, 4) says how many
+        RMSDs to centres, visits of cells, Euclidean tests and exact RMSDs each group of queries took.
         """
         cells = self.shrunk(factor)
         slack = self.slack(chunks.queries)
         start = _offsets(chunks.sizes)
         indices = np.empty((start[-1], n_neighbors), np.int32)
-        squares = np.empty((start[-1], n_neighbors))
+        distances = np.empty(indices.shape, np.float64 if squared else np.float32)
         counts = np.zeros((len(chunks), 4), np.int64)
         room = ROOM * max(n_neighbors, kernels.LANES)
         unlimited = np.full(kernels.LANES, knn.NO_LIMIT)
@@ -154,12 +134,17 @@ class RmsdIndex(Movable):
                         f"{n_neighbors} neighbours for frame {frame}. Please report this data."
                     )
                 indices[rows] = cells.order[targets[: len(members), :n_neighbors]]
-                squares[rows] = bounds[: len(members), :n_neighbors]
+                squares = bounds[: len(members), :n_neighbors]
+                distances[rows] = squares if squared else self.lengths(squares)
                 if advance is not None:
                     advance(len(members))
 
         run_ranges(search, len(chunks), 8, n_jobs)
-        return indices, squares, counts
+        return indices, distances, counts
+
+    def lengths(self, squares: np.ndarray) -> np.ndarray:
+        """Return the RMSDs (nm, float32) of squared norms."""
+        return np.sqrt(squares / self.cells.atoms).astype(np.float32)
 
     def within(
         self,
