@@ -14,6 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+from pages import tell
 from prominence import mixture, nearest
 
 import mdfuzzy as mf
@@ -97,10 +98,7 @@ def main() -> None:
             counts = np.reshape(found, (len(SMALL), SEEDS)).sum(axis=1)
             lines.append(f"| {d} dimensions | {' | '.join(map(str, counts))} |")
     text = "\n".join(lines) + "\n"
-    if options.write is None:
-        print(text)
-    else:
-        options.write.write_text(text, encoding="utf-8")
+    tell(text, options.write)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from measuring import Clock, describe_machine, machine
+from pages import save_text
 from shared_data import DATA, write_xtc
 
 import mdfuzzy as mf
@@ -185,7 +186,7 @@ def main() -> None:
     print("\n".join([*table(found), "", *goals(found)]))
     print(f"{found['states']} states {found['basins']}, {found['interfaces']} interfaces; {found['gap']}")
     if options.json is not None:
-        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        save_text(options.json, json.dumps(found, indent=1) + "\n")
     if options.write is not None:
         from performance import write_result
 

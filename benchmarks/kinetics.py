@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from kinetics_study import BETAS, CENTERS, DEFAULT, SEED, Study, load
+from pages import tell
 
 import mdfuzzy as mf
 
@@ -313,12 +314,10 @@ def main() -> None:
     part += f" --stride {options.stride}" * (options.stride != 1)
     study = Study(frames, options.cache)
     text, found = report(study, f"python benchmarks/kinetics.py --data {options.data.name}{part}")
-    if options.write is None:
-        print(text)
-    else:
+    if options.write is not None:
         draw(options.write.with_suffix(".png"), found)
-        picture = f"![Reliability diagrams]({options.write.with_suffix('.png').name})\n"
-        options.write.write_text(f"{text}\n{picture}", encoding="utf-8")
+        text += f"\n![Reliability diagrams]({options.write.with_suffix('.png').name})\n"
+    tell(text, options.write)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from pages import tell
 
 import mdfuzzy as mf
 
@@ -156,10 +157,7 @@ def main() -> None:
     lines += table(head, alanine_rows(result))
     lines.append(f"Median length of an edge of the graph: {np.median(result.graph.distances):.4f} nm.")
     text = "\n".join(lines) + "\n"
-    if options.write is None:
-        print(text)
-    else:
-        options.write.write_text(text, encoding="utf-8")
+    tell(text, options.write)
 
 
 if __name__ == "__main__":

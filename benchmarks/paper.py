@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bonis_oudot import alanine, gaussians, links, spirals, table
-from bonis_oudot.page import EXPERIMENTS, write_page, write_result
+from bonis_oudot.page import EXPERIMENTS, write_page
+from pages import save_result
 from shared_data import DATA, load_frames
 
 import mdfuzzy as mf
@@ -48,7 +49,7 @@ def main() -> None:
     }
     for name in [options.only] if options.only else EXPERIMENTS:
         start = time.perf_counter()
-        write_result(output, name, parts[name]())
+        save_result(output, name, parts[name]())
         print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
     print(write_page(output))
 

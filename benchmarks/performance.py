@@ -2,18 +2,19 @@
 
     python benchmarks/performance.py docs/performance
 
-headline.py, growth.py, peers.py, neighbors.py and core.py write their results there with --write, and with
-them this page.
+headline.py, growth.py, peers.py, neighbors.py, dask_scaling.py and core.py write their results there with
+--write, and with them this page.
 """
 
 import argparse
-import json
 from pathlib import Path
 
+import dask_forecast
 import growth
 import headline
 import peers
 from measuring import describe_machine
+from pages import save_page, save_result
 
 _HEAD = """# Performance
 
@@ -68,7 +69,7 @@ of frames to the power e, fitted to all sizes; n log n is about 1.08.
 
 _NEIGHBORS = """## The search for neighbours
 
-    python benchmarks/neighbors.py --frames 50000 142074 400000 1420738 \\
+    python benchmarks/neighbors.py --frames 50000 142074 400000 1420738 --peers 142074 \\
         --plot docs/performance/neighbors.svg --write docs/performance
 
 *Times md.rmsd* is the time of comparing all pairs with mdtraj over ours, *times vectorised kernel* the same
@@ -77,6 +78,39 @@ with the package's own vectorised kernel. Exact RMSD neighbours, {neighbors} of 
 {table}
 
 ![seconds against frames, on log axes](neighbors.svg)
+
+{peers}
+
+{machine}
+"""
+
+_DASK = """## On a Dask cluster
+
+    python benchmarks/dask_scaling.py --write docs/performance
+
+{frames:,} frames, {neighbors} neighbours, on threads of one process and on as many worker processes of one
+thread. *Overhead* is what Dask takes beyond the threads, the way of the index to the workers included
+({goal}). Starting the cluster took {start:.1f} s, loading the kernels in its
+workers {kernels:.1f} s; these are not part of it. *Sharded* is for frames that do not fit on a worker.
+
+{table}
+
+A worker killed in the middle of a search on two workers:
+
+```text
+{log}
+```
+
+What more frames would take. The time of a query grows as the number of frames to the power {power:.2f}, as
+between the two largest sizes above; shards cost {shard_cost:.1f} times as much as one index, as measured with
+{cost_shards} of {cost_frames:,} frames; graph and memberships are those of the whole way, {threads} threads,
+in proportion to the frames. Nobody has run these.
+
+<!-- forecast -->
+
+{forecast}
+
+<!-- end of the forecast -->
 
 {machine}
 """
@@ -114,12 +148,47 @@ def growth_text(found: dict) -> str:
 def neighbors_text(found: dict) -> str:
     """Tell how the search for neighbours compares with comparing all pairs."""
     results = found["results"]
-    names = sorted(set(results[0]) - {"frames"}, key=lambda name: (not name.startswith("times"), name))
+    names = sorted(
+        set(results[0]) - {"frames"},
+        key=lambda name: (not name.startswith("times"), name.startswith("with"), name),
+    )
     heads = " | ".join(f"{int(result['frames']):,} frames" for result in results)
     lines = [f"| | {heads} |", "|---|" + "--:|" * len(results)]
     for name in names:
         lines.append(f"| {name} | " + " | ".join(_number(result[name]) for result in results) + " |")
-    return _fill(_NEIGHBORS, found, table=lines)
+    return _fill(_NEIGHBORS, found, table=lines, peers=_other_programs(found))
+
+
+def _other_programs(found: dict) -> list[str]:
+    """Say how long other programs took for the same neighbours, and how many of them they found."""
+    if not found.get("peers"):
+        return []
+    frames = found["frames of peers"]
+    ours = next(result for result in found["results"] if result["frames"] == frames)
+    lines = [
+        f"What else one might use, for the same neighbours of {frames:,} frames:", "",
+        "| | seconds | recall | its time over ours |", "|---|--:|--:|--:|",
+        f"| mdfuzzy, exact | {ours['seconds']:.1f} | {ours['recall']:.3g} | 1 |",
+    ]  # fmt: skip
+    for peer in found["peers"]:
+        late = peer["seconds"] is None
+        seconds = peer["limit"] if late else peer["seconds"]
+        cells = (
+            f"more than {seconds:.0f}" if late else f"{seconds:.1f}",
+            "none" if late else f"{peer['recall']:.3f}",
+            f"{'more than ' if late else ''}{seconds / ours['seconds']:.1f}",
+        )
+        lines.append(f"| {peer['program']} | {' | '.join(cells)} |")
+    return lines
+
+
+def dask_text(found: dict) -> str:
+    """Tell what Dask costs, and what more frames would take."""
+    last, forecasts = found["runs"][-1], found["forecasts"]
+    words = {name: last[name] for name in ("start", "kernels")} | found["shards"]
+    words |= {name: forecasts[0][name] for name in ("power", "threads")}
+    tables = {"table": dask_forecast.table(found), "forecast": dask_forecast.forecast_table(forecasts)}
+    return _fill(_DASK, found | words, log=found["killed"]["log"], goal=[dask_forecast.goal(found)], **tables)
 
 
 def _number(value: float) -> str:
@@ -161,27 +230,20 @@ PARTS = {
     "headline": headline_text,
     "growth": growth_text,
     "neighbors": neighbors_text,
+    "dask": dask_text,
     "core": core_text,
 }
 
 
 def write_result(folder: Path, name: str, found: dict) -> None:
     """Keep the result of a benchmark, and make the page anew."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    save_result(folder, name, found)
     print(write_page(folder))
 
 
 def write_page(folder: Path) -> Path:
     """Write index.md from the results that are there."""
-    parts = [_HEAD]
-    for name, tell in PARTS.items():
-        file = folder / f"{name}.json"
-        if file.exists():
-            parts.append(tell(json.loads(file.read_text(encoding="utf-8"))))
-    page = folder / "index.md"
-    page.write_text("\n".join(parts), encoding="utf-8")
-    return page
+    return save_page(folder, _HEAD, PARTS)
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from pages import tell
 
 import mdfuzzy as mf
 
@@ -154,9 +155,7 @@ def main() -> None:
                     results[key].append((states, clear))
         text = render(results)
         print(f"{time.perf_counter() - start:.0f} s")
-    print(text)
-    if arguments.write:
-        arguments.write.write_text(text)
+    tell(text, arguments.write)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,10 @@ print(result.interfaces.table())
 
 found = frames, result.cores, result.memberships
 mf.exports.structures(folder / "structures", *found, result.interfaces, n=10, overwrite=True)
-mf.exports.write_pyemma(folder / "pyemma", *found, lag=20, overwrite=True)
 mf.exports.frame_table(folder / "frames.csv", *found, overwrite=True)
+# Larger cores for a Markov model: trajectories hardly ever enter those in which the walk ends.
+mf.exports.write_pyemma(
+    folder / "pyemma", frames, result.milestones, result.memberships, lag=20, overwrite=True
+)
 for path in sorted(folder.rglob("[!.]*")):
     print(path)

@@ -22,10 +22,10 @@ _HOME = {
     "euclidean_neighbors": "neighbors",
     "neighbors_from": "neighbors",
     "rmsd_neighbors": "rmsd",
-    "rmsd_neighbors_mdtraj": "rmsd",
+    "rmsd_neighbors_mdtraj": "rmsd_mdtraj",
     "rmsd_neighbors_within": "rmsd",
     "dtm_log_density": "density",
-    "intrinsic_dimension": "density",
+    "intrinsic_dimension": "dimension",
     "kde_log_density": "density",
     "kde_window": "density",
     "Persistence": "persistence",
@@ -64,7 +64,7 @@ _HOME = {
     "FuzzyModeSeeking": "estimator",
 }
 
-_MODULES = ("datasets", "exports", "kinetics", "plots", "report")
+_MODULES = ("datasets", "exports", "kinetics", "mdanalysis", "plots", "report")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 

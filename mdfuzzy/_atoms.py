@@ -90,7 +90,7 @@ def heavy_solute_atoms(topology: "md.Topology") -> np.ndarray:
     """Return the atoms that are neither hydrogen, nor water, nor an ion of a single atom."""
     heavy, virtual = [], []
     for residue in topology.residues:
-        if residue.name.upper() in _WATER:
+        if is_water(residue):
             continue
         lone = residue.n_atoms == 1
         for atom in residue.atoms:
@@ -102,6 +102,11 @@ def heavy_solute_atoms(topology: "md.Topology") -> np.ndarray:
             elif symbol not in _HYDROGEN:
                 heavy.append(atom.index)
     return np.array(heavy or virtual, dtype=np.int64)  # beads only where there is nothing else
+
+
+def is_water(residue: "md.core.topology.Residue") -> bool:
+    """Whether a residue is water, by its name."""
+    return residue.name.upper() in _WATER
 
 
 def _symbol(atom: "md.core.topology.Atom") -> str:

@@ -53,6 +53,13 @@ def check_real(
     return value
 
 
+def check_optional_bool(name: str, value: object) -> bool | None:
+    """Return `value` if it is True, False or None, or raise."""
+    if not any(value is each for each in (True, False, None)):
+        _refuse(name, "True, False or None", value, "", TypeError)
+    return value
+
+
 def check_choice(name: str, value: object, choices: Sequence[str], *, remedy: str = "") -> str:
     """Return `value` if it is one of `choices`, or raise."""
     if value not in choices:
@@ -60,13 +67,22 @@ def check_choice(name: str, value: object, choices: Sequence[str], *, remedy: st
     return value
 
 
-def check_type(name: str, value: object, kind: type | tuple[type, ...], *, remedy: str = "") -> None:
-    """Raise unless `value` is a `kind`, or one of several."""
-    kinds = kind if isinstance(kind, tuple) else (kind,)
-    if not isinstance(value, kinds):
+def check_type(name: str, value: object, *kinds: type | None, remedy: str = "") -> None:
+    """Raise unless `value` is of one of the `kinds`; None stands for None itself."""
+    if not isinstance(value, tuple(type(None) if kind is None else kind for kind in kinds)):
+        rule = " or ".join("None" if kind is None else f"`{kind.__name__}`" for kind in kinds)
         got = type(value).__name__
-        rule = " or ".join(f"`{each.__name__}`" for each in kinds)
         raise TypeError(f"`{name}` must be {rule}; got {got}." + (f" {remedy}" if remedy else ""))
+
+
+def check_numbers(name: str, values: object) -> np.ndarray:
+    """Return `values` as a float64 array, not copied if it is one, or raise."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"`{name}` must be an array of numbers; got {type(values).__name__}: {error}."
+        ) from error
 
 
 def check_finite(name: str, array: np.ndarray, *, remedy: str = "") -> np.ndarray:

@@ -49,6 +49,11 @@ def extension(path: str) -> str:
     return os.path.splitext(base)[1] + last if last == ".gz" else last
 
 
+def chunk_frames(n_atoms: int) -> int:
+    """Return how many frames of so many atoms are read at a time."""
+    return int(np.clip(_CHUNK_BYTES // (12 * n_atoms), 1, _CHUNK_FRAMES))
+
+
 def has_topology(path: str) -> bool:
     """Whether a file of this format names its atoms."""
     return extension(path) in _WITH_TOPOLOGY
@@ -112,7 +117,7 @@ def stream(path: str, topology: "md.Topology") -> Iterator["md.Trajectory"]:
         claimed, present = netcdf_frames(path)
         if present < claimed:
             _refuse_damaged(path, present, ", then the file ends too early", None)
-    size = int(np.clip(_CHUNK_BYTES // (12 * topology.n_atoms), 1, _CHUNK_FRAMES))
+    size = chunk_frames(topology.n_atoms)
     count = 0
     try:
         for chunk in _chunks(path, topology, size):

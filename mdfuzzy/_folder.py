@@ -3,19 +3,15 @@
 import json
 import os
 import re
-import tempfile
-from collections.abc import Callable
-from contextlib import suppress
 from math import isfinite
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
+from mdfuzzy._drafts import whole_file
+
 #: The number of the format of the files. Raised when older programs could not read them.
 FORMAT = 1
-#: How the name of a file ends that is being written.
-TEMPORARY = ".tmp"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -63,7 +59,8 @@ class ArrayFolder:
                 values[each] = [array.dtype.str, to_json(array.item())]
             else:
                 files[each] = f"{name}-{tag}.{each}.npy"
-                write(self.path / files[each], lambda file, array=array: _save(file, array))
+                with whole_file(self.path / files[each]) as file:
+                    np.save(file, array, allow_pickle=False)
         content = {"format": FORMAT, "key": key, "values": values, "files": files}
         write_json(record, content)
         for old in self.path.glob(f"{name}-*.npy"):
@@ -88,36 +85,6 @@ def to_json(value: object) -> object:
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
-def _save(file: BinaryIO, array: np.ndarray) -> None:
-    np.save(file, array, allow_pickle=False)
-
-
 def write_json(path: Path, content: dict) -> None:
-    text = json.dumps(content, indent=1, allow_nan=False)
-    write(path, lambda file: file.write(text.encode("utf-8")))
-
-
-def write(path: Path, fill: Callable[[BinaryIO], object]) -> None:
-    """Write a file so that it is whole or not there: under another name, to the disk, then renamed."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=TEMPORARY)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            fill(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename in the folder last; some systems cannot, and do not need it."""
-    with suppress(OSError, AttributeError):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    with whole_file(path) as file:
+        file.write(json.dumps(content, indent=1, allow_nan=False).encode("utf-8"))

@@ -1,4 +1,4 @@
-"""Pieces of trajectories: a file, an `md.Trajectory` or an array, each as a stream of chunks."""
+"""Pieces of trajectories: a file, an `md.Trajectory`, an array or a universe, each as a stream of chunks."""
 
 import glob
 import os
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mdfuzzy import _files
+from mdfuzzy._universes import UniversePiece, is_of_mdanalysis
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -23,6 +24,7 @@ class FilePiece:
 
     path: str
     data: None = None
+    first: int = 0  # the number of its first frame in the source
 
     @property
     def name(self) -> str:
@@ -53,6 +55,7 @@ class TrajectoryPiece:
     data: "md.Trajectory"
     path: None = None
     name: str = ""
+    first: int = 0
 
     def topology(self) -> "md.Topology | None":
         return self.data.topology
@@ -84,6 +87,7 @@ class ArrayPiece:
     data: np.ndarray
     path: None = None
     name: str = ""
+    first: int = 0
 
     def topology(self) -> None:
         return None
@@ -109,7 +113,7 @@ class ArrayPiece:
         return len(self.data)
 
 
-Piece = FilePiece | TrajectoryPiece | ArrayPiece
+Piece = FilePiece | TrajectoryPiece | ArrayPiece | UniversePiece
 
 
 def open_piece(item: object, number: int = 0) -> Piece:
@@ -127,9 +131,11 @@ def open_piece(item: object, number: int = 0) -> Piece:
         return ArrayPiece(item, name=f"trajectory {number} (an array)")
     if hasattr(item, "xyz") and hasattr(item, "unitcell_lengths"):
         return TrajectoryPiece(item, name=f"trajectory {number} (an md.Trajectory)")
+    if is_of_mdanalysis(item):
+        return UniversePiece(item, name=f"trajectory {number}")
     raise TypeError(
-        f"`paths` must be a path, an md.Trajectory, an array of shape (frames, atoms, 3), or a list of "
-        f"these; got {type(item).__name__}."
+        f"`paths` must be a path, an md.Trajectory, an array of shape (frames, atoms, 3), a universe or atom "
+        f"group of MDAnalysis, or a list of these; got {type(item).__name__}."
     )
 
 

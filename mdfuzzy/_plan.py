@@ -78,9 +78,16 @@ class Plan:
         return selected, np.degrees(angles)
 
 
-def make_plan(topology: "md.Topology", atoms: object, whole: bool | None) -> Plan:
-    """Decide what to take from frames with a topology, and warn of what may surprise."""
+def make_plan(
+    topology: "md.Topology", atoms: object, whole: bool | None, *, words: str | None = None
+) -> Plan:
+    """Decide what to take from frames with a topology, and warn of what may surprise.
+
+    Indices of atoms are called "chosen by index" unless `words` says better where they come from.
+    """
     indices, selection = select_atoms(topology, atoms)
+    if words is not None:
+        selection = f"{words} ({len(indices)} of {topology.n_atoms} atoms)"
     bonds, torsions = Bonds.of(topology), Torsions.of(topology)
     warn_of_pitfalls(topology, indices, bonds)
     trees = bonds.trees(np.union1d(indices, torsions.quartets))

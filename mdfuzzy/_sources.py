@@ -18,8 +18,8 @@ class Source:
         The trajectory of the `Frames` that these frames belong to.
     first, stride, count : int
         Which frames of the file they are.
-    data : md.Trajectory, array or None
-        The caller's object, if there is no file.
+    data : md.Trajectory, array, AtomGroup or None
+        The caller's object, if there is no file; of an MDAnalysis universe the atoms that frames have.
     """
 
     path: str | None

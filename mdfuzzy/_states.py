@@ -1,4 +1,4 @@
-"""The states of a data set, from the neighbours of its frames: density, peaks, prominence and cores."""
+"""The states of a data set: the neighbours of its frames, density, peaks, prominence and cores."""
 
 from dataclasses import dataclass
 
@@ -6,11 +6,15 @@ import numpy as np
 
 from mdfuzzy._steps import Steps
 from mdfuzzy.cores import Cores, find_cores, find_milestones
-from mdfuzzy.density import dtm_log_density, intrinsic_dimension, kde_log_density, kde_window
+from mdfuzzy.density import dtm_log_density, kde_log_density, kde_window
+from mdfuzzy.dimension import intrinsic_dimension
+from mdfuzzy.features import Features
+from mdfuzzy.frames import Frames
 from mdfuzzy.graph import Graph
-from mdfuzzy.neighbors import Neighbors
+from mdfuzzy.neighbors import Neighbors, euclidean_neighbors
 from mdfuzzy.persistence import Persistence, compute_persistence
 from mdfuzzy.prominence import ProminenceGap
+from mdfuzzy.rmsd import rmsd_neighbors
 from mdfuzzy.settings import Settings
 
 
@@ -28,6 +32,21 @@ class States:
     prominence: float
     cores: Cores
     milestones: Cores
+
+
+def search_neighbors(
+    data: Frames | Features,
+    n_neighbors: int,
+    settings: Settings,
+    *,
+    progress: bool | None = None,
+    **more: object,
+) -> Neighbors:
+    """Search by RMSD in frames, by Euclidean distance in features; see `rmsd_neighbors`."""
+    options = {"n_neighbors": n_neighbors, "n_jobs": settings.n_jobs}
+    if isinstance(data, Frames):
+        return rmsd_neighbors(data, recall=settings.recall, progress=progress, **more, **options)
+    return euclidean_neighbors(data, **options)
 
 
 def find_states(neighbors: Neighbors, settings: Settings, steps: Steps) -> States:

@@ -84,9 +84,11 @@ class Store:
                     times = timestep * (joined - skip + np.arange(size))
                 start = skip + -joined % stride
                 if start < size:
-                    first = first if taken else read + start
-                    taken += self._add(chunk, slice(start, None, stride), piece, read)
-                    self._add_times(None if times is None else times[start::stride], piece)
+                    rows = slice(start, None, stride)
+                    numbers = piece.first + read + np.arange(size)[rows]
+                    first = first if taken else int(numbers[0])
+                    taken += len(numbers)
+                    self.add(chunk, rows, numbers, None if times is None else times[rows], piece)
                 joined += size - skip
                 read += size
                 bar.update(size)
@@ -98,7 +100,15 @@ class Store:
                 self.sources.append(Source(piece.path, len(self.lengths), first, stride, taken, data))
         self.lengths.append(self.xyz.count - before)
 
-    def _add(self, chunk: "md.Trajectory", rows: slice, piece: Piece, read: int) -> int:
+    def add(
+        self,
+        chunk: "md.Trajectory",
+        rows: slice,
+        numbers: np.ndarray,
+        times: np.ndarray | None,
+        piece: Piece,
+    ) -> None:
+        """Add some frames of a chunk, with their numbers in the source and their times, if there are any."""
         if self.xyz.count == 0 and self.topology is not None:
             warn_of_open_box(chunk, self.plan)
         self.whole |= self.plan.makes_whole(chunk, piece)
@@ -106,17 +116,16 @@ class Store:
         # One coordinate that is not finite spoils the centroid, and so those of every other atom.
         finite = np.isfinite(xyz[:, 0]).all(axis=1)
         if not finite.all():
-            frame = read + rows.start + rows.step * int(np.argmin(finite))
             raise ValueError(
-                f"Coordinates must be finite; {piece.name} has NaN or infinite ones in frame {frame} "
-                f"(counted from 0). Leave such frames out."
+                f"Coordinates must be finite; {piece.name} has NaN or infinite ones in frame "
+                f"{numbers[np.argmin(finite)]} (counted from 0). Leave such frames out."
             )
         self.spread = self.spread or not _is_line(xyz[:1]).all() or not _is_line(xyz).all()
         self.xyz.append(xyz)
         residues = len(self.plan.torsions.residues)
         self.phi.append(angles[:, :residues])
         self.psi.append(angles[:, residues:])
-        return len(xyz)
+        self._add_times(times, piece)
 
     def _add_times(self, times: np.ndarray | None, piece: Piece) -> None:
         if times is None:

@@ -3,11 +3,12 @@
 import sys
 import warnings
 
-_PACKAGE = __name__.split(".")[0]
+#: This package, and the one whose analyses call it in turn.
+_NOT_THE_USER = (__name__.split(".")[0], "MDAnalysis")
 
 
 def warn_user(message: str) -> None:
-    """Give a UserWarning at the innermost line outside this package.
+    """Give a UserWarning at the innermost line outside this package and MDAnalysis.
 
     Examples
     --------
@@ -19,10 +20,10 @@ def warn_user(message: str) -> None:
     'Two of the frames are equal.'
     """
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+    while frame.f_back is not None and _package_of(frame.f_globals.get("__name__", "")) in _NOT_THE_USER:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, stacklevel=level)
 
 
-def _is_ours(module: str) -> bool:
-    return module == _PACKAGE or module.startswith(_PACKAGE + ".")
+def _package_of(module: str) -> str:
+    return module.partition(".")[0]

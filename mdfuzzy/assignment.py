@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import read_only
+from mdfuzzy._check import check_type, read_only
 from mdfuzzy._warn import warn_user
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.cores import Cores
@@ -40,6 +40,9 @@ class Assignment:
     cores : Cores
         The basin and the core of the nearest fitted frame. As peaks, the new frames that belong most to each
         state.
+    milestones : Cores
+        The same with the larger cores, `Clustering.milestones`, by which passages are counted, for Markov
+        models.
     far : float
         A distance that only one in a thousand of the fitted frames has to its nearest neighbour.
 
@@ -57,6 +60,7 @@ class Assignment:
     nearest: np.ndarray
     distances: np.ndarray
     cores: Cores
+    milestones: Cores
     far: float
 
     def __post_init__(self) -> None:
@@ -136,6 +140,7 @@ def assign(
     >>> mf.assign(result, [[0.1, 0.2], [5.8, 6.1]]).labels.shape
     (2,)
     """
+    check_type("result", result, Clustering, remedy="`cluster` makes it.")
     new = _check_data(result.data, data)
     if isinstance(new, Frames):
         near = rmsd_neighbors(
@@ -146,14 +151,12 @@ def assign(
         near = euclidean_neighbors(result.data, n_neighbors=result.k, queries=new, n_jobs=n_jobs)
     memberships = extend_memberships(result.memberships, near, k=result.k)
     nearest = near.indices[:, 0]
-    cores = Cores(
-        basins=result.cores.basins[nearest],
-        labels=result.cores.labels[nearest],
-        peaks=memberships.values.argmax(axis=0),
-        prominence=result.cores.prominence,
+    cores, milestones = (
+        Cores(each.basins[nearest], each.labels[nearest], memberships.values.argmax(axis=0), each.prominence)
+        for each in (result.cores, result.milestones)
     )
     far = float(np.quantile(result.neighbors.distances[:, 0], 1 - _FAR))
-    found = Assignment(new, memberships, nearest, near.distances[:, 0], cores, far)
+    found = Assignment(new, memberships, nearest, near.distances[:, 0], cores, milestones, far)
     if found.far_share > _MANY_FAR:
         warn_user(
             f"{found.far_share:.1%} of the new frames are more than {far:.3g} away from every fitted frame, "
@@ -174,9 +177,8 @@ def _check_data(fitted: Frames | Features | None, data: object) -> Frames | Feat
             raise TypeError("`data` must be features, as `result` was made of; got Frames.")
         if isinstance(data, Features):
             return data
-        several = isinstance(data, list | tuple) and np.ndim(data[0]) == 2  # an array per trajectory
-        arrays = data if several else np.asarray(data, dtype=np.float64)
-        return Features(arrays, periodic=fitted.periodic, period=fitted.period)
+        several = isinstance(data, list | tuple) and all(np.ndim(part) == 2 for part in data)
+        return Features(data if several else [data], periodic=fitted.periodic, period=fitted.period)
     if not isinstance(data, Frames):
         kind = type(data).__name__
         raise TypeError(f"`data` must be Frames, as `result` was made of; got {kind}. Use mf.load(...).")

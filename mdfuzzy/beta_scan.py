@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from mdfuzzy._check import check_real, read_only
+from mdfuzzy._check import check_real, check_type, read_only
 from mdfuzzy.cores import Cores
 from mdfuzzy.graph import Graph
 from mdfuzzy.memberships import Memberships, membership_entropy, solve_memberships
@@ -159,6 +159,8 @@ def scan_beta(
     >>> bool(np.all(np.diff(scan.entropy) < 0))
     True
     """
+    check_type("graph", graph, Graph, remedy="Make one with `Neighbors.graph`.")
+    check_type("cores", cores, Cores, remedy="`find_cores` gives them.")
     betas = default_betas() if betas is None else _check_betas(betas)
     if criterion is not None:
         betas = np.union1d(betas, [2.0])  # what a choice has to be compared with

@@ -57,6 +57,18 @@ class Cores:
             array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
             object.__setattr__(self, name, read_only(array))
         object.__setattr__(self, "prominence", read_only(np.asarray(self.prominence, dtype=np.float64)))
+        n, states = self.basins.shape, self.peaks.shape
+        if len(n) != 1 or n != self.labels.shape or len(states) != 1 or states != self.prominence.shape:
+            raise ValueError(
+                f"`basins` and `labels` must have one entry per point, `peaks` and `prominence` one per "
+                f"state; got shapes {n}, {self.labels.shape}, {states} and {self.prominence.shape}."
+            )
+        for name, low, high in (("basins", -1, len(self)), ("labels", -1, len(self)), ("peaks", 0, *n)):
+            array = getattr(self, name)
+            if array.size and not low <= array.min() <= array.max() < high:
+                raise ValueError(
+                    f"`{name}` must be in [{low}, {high - 1}]; got {array.min()} to {array.max()}."
+                )
 
     def __len__(self) -> int:
         return len(self.peaks)

@@ -1,64 +1,15 @@
 """The log density at every point, from the distances to its nearest neighbours alone."""
 
-from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 
-from mdfuzzy._check import check_choice, check_int, check_real, check_type
+from mdfuzzy._check import check_choice, check_real
 from mdfuzzy._warn import warn_user
+from mdfuzzy.dimension import check_count, check_points, distance_chunks, intrinsic_dimension
 from mdfuzzy.neighbors import Neighbors
 
-_CHUNK = 65_536  # rows converted to float64 at a time
 _WINDOW_SAMPLE = 20_000  # points over which the likelihood of a window is averaged
-
-
-def intrinsic_dimension(neighbors: Neighbors, *, n_neighbors: int | None = None) -> float:
-    r"""Estimate the dimension of the set that the points lie on, by maximum likelihood.
-
-    With distances :math:`r_1 \le \dots \le r_m` to its m neighbours each point says
-    :math:`1/d = \frac{1}{m-1} \sum_{j<m} \log(r_m / r_j)` (Levina and Bickel, 2004); these inverses are
-    averaged over the points (MacKay and Ghahramani, 2005), which is the maximum of the joint likelihood.
-
-    Parameters
-    ----------
-    neighbors : Neighbors
-        Distances in any unit.
-    n_neighbors : int, optional
-        How many of the neighbours to use, m; all by default, the scale at which the density is estimated. The
-        value 2 gives the two-neighbour estimator (Facco and others, 2017): the smallest scale, hence the
-        least affected by curvature and by the variation of the density, and the noisiest.
-
-    Returns
-    -------
-    float
-        Not rounded. Neighbours at distance zero are left out.
-
-    Examples
-    --------
-    >>> import numpy as np, mdfuzzy as mf
-    >>> t = np.linspace(0, 1, 400)
-    >>> spiral = np.column_stack([t * np.cos(9 * t), t * np.sin(9 * t), t])
-    >>> round(mf.intrinsic_dimension(mf.euclidean_neighbors(spiral, n_neighbors=20)), 1)
-    1.2
-    """
-    _check_points(neighbors)
-    m = _count(neighbors, n_neighbors, 2)
-    total, count = 0.0, 0
-    for _, distances in _chunks(neighbors, m):
-        distances = distances[distances[:, -1] > 0]
-        positive = distances[:, :-1] > 0
-        ratios = np.divide(
-            distances[:, -1:], distances[:, :-1], where=positive, out=np.ones_like(distances[:, 1:])
-        )
-        total += float(np.log(ratios).sum())
-        count += int(np.count_nonzero(positive))
-    if not total > 0:
-        raise ValueError(
-            "`neighbors.distances` must differ within at least one point's neighbours; got only equal "
-            "distances. The dimension of such points cannot be estimated: give it as `dimension`."
-        )
-    return count / total
 
 
 def dtm_log_density(
@@ -97,13 +48,13 @@ def dtm_log_density(
     >>> mf.dtm_log_density(neighbors, dimension=1).round(3)
     array([-0.458, -0.   , -0.458, -0.936])
     """
-    _check_points(neighbors)
-    m = _count(neighbors, n_neighbors, 1)
+    check_points(neighbors)
+    m = check_count(neighbors, n_neighbors, 1)
     if dimension is None:
         dimension = intrinsic_dimension(neighbors, n_neighbors=m)
     dimension = check_real("dimension", dimension, above=0)
     squares = np.empty(len(neighbors))
-    for rows, distances in _chunks(neighbors, m):
+    for rows, distances in distance_chunks(neighbors, m):
         squares[rows] = np.einsum("ij,ij->i", distances, distances) / m
     return -dimension / 2 * np.log(_floored(squares, "distance to measure"))
 
@@ -146,7 +97,7 @@ def kde_log_density(
     >>> mf.kde_log_density(neighbors, kernel="uniform", window=1.5, dimension=1).round(3)
     array([-1.792, -1.386, -1.792, -2.485])
     """
-    _check_points(neighbors)
+    _check_own(neighbors)
     kernel = check_choice("kernel", kernel, ("gaussian", "uniform"))
     if dimension is None:
         dimension = intrinsic_dimension(neighbors)
@@ -156,7 +107,7 @@ def kde_log_density(
     window = check_real("window", window, above=0)
     last = _last_distances(neighbors)
     sums = np.empty(len(neighbors))  # logs
-    for rows, distances in _chunks(neighbors, neighbors.k):
+    for rows, distances in distance_chunks(neighbors, neighbors.k):
         if kernel == "gaussian":
             seen = np.exp(-0.5 * (distances / window) ** 2).sum(axis=1)
         else:
@@ -209,7 +160,7 @@ def kde_window(
     """
     from scipy.optimize import minimize_scalar
 
-    _check_points(neighbors)
+    _check_own(neighbors)
     kernel = check_choice("kernel", kernel, ("gaussian", "uniform"))
     if dimension is None:
         dimension = intrinsic_dimension(neighbors)
@@ -244,29 +195,14 @@ def kde_window(
     return float(np.exp(value)) * (1.0 if kernel == "gaussian" else float(np.sqrt(dimension + 2)))
 
 
-def _chunks(neighbors: Neighbors, m: int) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield (rows, their first `m` distances in float64), so that no float64 copy of all is ever made."""
-    for start in range(0, len(neighbors), _CHUNK):
-        rows = slice(start, min(start + _CHUNK, len(neighbors)))
-        yield rows, neighbors.distances[rows, :m].astype(np.float64)
-
-
-def _check_points(neighbors: Neighbors) -> None:
-    check_type("neighbors", neighbors, Neighbors, remedy="`neighbors_from` takes arrays.")
-    if len(neighbors) < 3:
+def _check_own(neighbors: Neighbors) -> None:
+    """Raise unless these are the neighbours of points among themselves: each counts itself once."""
+    check_points(neighbors)
+    if neighbors.n_targets != len(neighbors):
         raise ValueError(
-            f"`neighbors` must be of at least 3 points; got {len(neighbors)}. A density needs a sample."
+            f"`neighbors` must be of points among themselves; got those of {len(neighbors)} among "
+            f"{neighbors.n_targets} others. Search without `queries`."
         )
-
-
-def _count(neighbors: Neighbors, n_neighbors: int | None, least: int) -> int:
-    if n_neighbors is None and neighbors.k >= least:
-        return neighbors.k
-    remedy = f"These neighbours were searched with n_neighbors={neighbors.k}."
-    if neighbors.k < least:
-        remedy += " Search more, or give `dimension`."
-        return check_int("n_neighbors", neighbors.k, least, remedy=remedy)
-    return check_int("n_neighbors", n_neighbors, least, neighbors.k, remedy=remedy)
 
 
 def _floored(values: np.ndarray, what: str) -> np.ndarray:

@@ -1,11 +1,11 @@
 """Feature vectors of the frames of trajectories."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_finite, check_real, read_only
+from mdfuzzy._check import check_finite, check_numbers, check_real, read_only
 from mdfuzzy._trajectories import Trajectories, shorten
 
 
@@ -49,8 +49,9 @@ class Features(Trajectories):
         periodic: Sequence[int] | None = None,
         period: float = 360.0,
     ) -> None:
-        parts = [arrays] if isinstance(arrays, np.ndarray) else list(arrays)
-        parts = [np.asarray(part, dtype=np.float64) for part in parts]
+        several = isinstance(arrays, Iterable) and not hasattr(arrays, "__array__")  # a data frame is one
+        parts = list(arrays) if several else [arrays]
+        parts = [check_numbers("arrays", part) for part in parts]
         if not parts or any(p.ndim != 2 or 0 in p.shape or p.shape[1] != parts[0].shape[1] for p in parts):
             raise ValueError(
                 f"`arrays` must be one or more arrays of shape (frames, features), none empty, with the same "

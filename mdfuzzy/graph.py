@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from mdfuzzy._check import check_choice, read_only
+from mdfuzzy._check import check_choice, check_int, check_real, read_only
 
 #: `union`: an edge if either point has the other among its k nearest. `directed`: i to each of its k nearest.
 #: `radius`: an edge if the two points are within `scale` of each other.
@@ -23,11 +23,12 @@ class Graph:
     indptr : (n + 1,) int64
         The edges of point i are ``indptr[i]`` to ``indptr[i + 1]``.
     indices : (edges,) int32
-        Their other ends, ascending within a row, never the point itself.
+        Their other ends, ascending within a row, never the point itself. In `union` and `radius` graphs of a
+        point set with itself every edge is there in both directions.
     distances : (edges,) float32
         Their lengths (nm for RMSD). A length may be 0: identical points.
     kind : {"union", "directed", "radius"}
-        How the edges were chosen. `union` and `radius` graphs of a point set with itself are symmetric.
+        How the edges were chosen.
     k : int or None
         Neighbours per point (`union` and `directed`).
     scale : float or None
@@ -55,9 +56,17 @@ class Graph:
 
     def __post_init__(self) -> None:
         for name, dtype in (("indptr", np.int64), ("indices", np.int32), ("distances", np.float32)):
-            array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
-            object.__setattr__(self, name, read_only(array))
+            array = np.asarray(getattr(self, name))
+            if array.size and array.dtype.kind not in ("iuf" if dtype == np.float32 else "iu"):
+                kind = "numbers" if dtype == np.float32 else "integers"
+                raise TypeError(f"`{name}` must be {kind}; got {array.dtype}.")
+            object.__setattr__(self, name, read_only(np.ascontiguousarray(array, dtype=dtype)))
         check_choice("kind", self.kind, ("union", "directed", "radius"))
+        object.__setattr__(self, "n_targets", check_int("n_targets", self.n_targets, 1))
+        if self.kind == "radius":
+            check_real("scale", self.scale, above=0, remedy="It is the largest length of an edge.")
+        else:
+            check_int("k", self.k, 1, remedy="It is the number of neighbours that each point was joined to.")
         if self.indptr.ndim != 1 or len(self.indptr) < 2:
             raise ValueError(f"`indptr` must have one entry more than there are points; got {self.indptr}.")
         if self.indptr[0] != 0 or self.indptr[-1] != len(self.indices) or np.any(np.diff(self.indptr) < 0):
@@ -70,20 +79,36 @@ class Graph:
         if len(self.distances) and not 0 <= self.distances.min() <= self.distances.max() < np.inf:
             got = f"{self.distances.min()} to {self.distances.max()}"
             raise ValueError(f"`distances` must be finite and at least 0; got {got}.")
-        if self.n_targets == len(self):
-            self._refuse_loops()
+        self._check_rows()
 
-    def _refuse_loops(self) -> None:
-        """Raise if an edge leads back to its own point; a stretch of rows at a time, to spare memory."""
+    def _check_rows(self) -> None:
+        """Check the ends of the edges, a stretch of rows at a time to spare memory."""
+        arriving = np.zeros(self.n_targets, np.int64)
         for start in range(0, len(self), _STRETCH):
             stretch = self.indptr[start : start + _STRETCH + 1]
             rows = np.repeat(np.arange(start, start + len(stretch) - 1, dtype=np.int32), np.diff(stretch))
-            loops = rows == self.indices[stretch[0] : stretch[-1]]
-            if loops.any():
+            ends = self.indices[stretch[0] : stretch[-1]]
+            loops = rows == ends
+            if self.n_targets == len(self) and loops.any():
                 raise ValueError(
                     f"`indices` must not lead from a point to itself; got such an edge of point "
                     f"{rows[np.argmax(loops)]}. Leave it out."
                 )
+            falls = (ends[1:] <= ends[:-1]) & (rows[1:] == rows[:-1])
+            if falls.any():
+                raise ValueError(
+                    f"`indices` must ascend within each row, each point once; got other ones in row "
+                    f"{rows[np.argmax(falls)]}. Sort them, with their distances."
+                )
+            arriving += np.bincount(ends, minlength=self.n_targets)
+        # Necessary for symmetry, and far cheaper than to look for the other direction of every edge.
+        if self.symmetric and np.any(arriving != self.degrees):
+            point = int(np.argmax(arriving != self.degrees))
+            raise ValueError(
+                f"`indices` must hold every edge in both directions if `kind` is {self.kind!r}; got "
+                f"{self.degrees[point]} edges from and {arriving[point]} to point {point}. Add the missing "
+                "ones, or make it 'directed'."
+            )
 
     def __len__(self) -> int:
         return len(self.indptr) - 1

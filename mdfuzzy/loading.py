@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy import _files
-from mdfuzzy._check import check_int, check_real
+from mdfuzzy._check import check_int, check_optional_bool, check_real
 from mdfuzzy._pieces import FilePiece, Piece, expand
 from mdfuzzy._plan import make_plan, make_plan_for_arrays
 from mdfuzzy._store import Store
+from mdfuzzy._universes import UniversePiece, is_of_mdanalysis, kept_places, open_universes
 from mdfuzzy._warn import warn_user
 from mdfuzzy.frames import Frames
 
@@ -40,14 +41,15 @@ def load(
 
     Parameters
     ----------
-    paths : path, glob, md.Trajectory, (n, atoms, 3) array in nm, or a list of these
+    paths : path, glob, md.Trajectory, (n, atoms, 3) array in nm, Universe, AtomGroup, or a list of these
         Each is a trajectory of its own. A list inside the list holds the pieces of one trajectory, such as
-        the files of a run and its restarts; a frame that two pieces share is loaded once.
+        the files of a run and its restarts; a frame that two pieces share is loaded once. An AtomGroup of
+        MDAnalysis is also the selection; its universe is left at the frame where it is.
     top : path, md.Topology or md.Trajectory, optional
         The topology, for formats that have none.
     atoms : str or (m,) array of int, optional
-        A selection in the language of mdtraj, or atom indices. By default the heavy atoms of the solute:
-        no hydrogens, no water, no ions of a single atom.
+        A selection in the language of mdtraj, or atom indices; not with an AtomGroup. By default the heavy
+        atoms of the solute: no hydrogens, no water, no ions of a single atom.
     stride : int
         Load every stride-th frame.
     whole : bool, optional
@@ -85,21 +87,18 @@ def load(
     stride = check_int("stride", stride, 1, remedy="1 loads every frame.")
     if timestep is not None:
         timestep = check_real("timestep", timestep, above=0, remedy="It is the time between frames in ps.")
-    for name, value in (("whole", whole), ("progress", progress)):
-        if value not in (None, True, False):
-            raise TypeError(f"`{name}` must be True, False or None; got {value!r}.")
-    trajectories = expand(paths, lengths)
+    check_optional_bool("whole", whole)
+    check_optional_bool("progress", progress)
+    trajectories, handle, store = _open(paths, lengths, top, atoms, whole)
     pieces = [piece for trajectory in trajectories for piece in trajectory]
-    topology, handle = _find_topology(pieces, top)
-    if topology is None:
-        plan = make_plan_for_arrays(pieces[0].n_atoms, atoms, whole)
-    else:
-        plan = make_plan(topology, atoms, whole)
-    logger.info("loading %s", plan.selection)
+    logger.info("loading %s", store.plan.selection)
     _warn_of_topology(pieces, handle, top)
-    store = Store(plan, topology)
+    universes = [piece.universe for piece in pieces if isinstance(piece, UniversePiece)]
     # With disable=None tqdm looks whether it writes to a terminal.
-    with tqdm(unit=" frames", disable=None if progress is None else not progress) as bar:
+    with (
+        kept_places(universes),
+        tqdm(unit=" frames", disable=None if progress is None else not progress) as bar,
+    ):
         if not bar.disable:
             counts = [piece.frame_count() for piece in pieces]
             bar.total = None if None in counts else sum(counts)
@@ -108,6 +107,37 @@ def load(
     return store.frames(
         handle, reading=_reading(trajectories, top, atoms, stride=stride, whole=whole, timestep=timestep)
     )
+
+
+def _open(
+    paths: object, lengths: object, top: object, atoms: object, whole: bool | None
+) -> "tuple[list[list[Piece]], str | md.Topology | None, Store]":
+    """Return the pieces of every trajectory, what their topology can be found from, and where they go."""
+    if is_of_mdanalysis(paths):
+        for name, value in (("top", top), ("lengths", lengths)):
+            if value is not None:
+                raise TypeError(
+                    f"`{name}` must not be given with universes of MDAnalysis, which have their own; got "
+                    f"{type(value).__name__}. Leave it out."
+                )
+        universes = open_universes(paths)
+        if atoms is not None and universes.atoms is not None:
+            raise TypeError(
+                f"`atoms` must not be given with an AtomGroup, which is the selection; got {atoms!r}. Leave "
+                f"it out, or pass the universe."
+            )
+        topology = universes.topology
+        chosen = atoms if universes.atoms is None else universes.atoms
+        plan = make_plan(topology, chosen, whole, words=universes.words)
+        return universes.trajectories, topology, Store(plan, topology)
+    trajectories = expand(paths, lengths)
+    pieces = [piece for trajectory in trajectories for piece in trajectory]
+    topology, handle = _find_topology(pieces, top)
+    if topology is None:
+        plan = make_plan_for_arrays(pieces[0].n_atoms, atoms, whole)
+    else:
+        plan = make_plan(topology, atoms, whole)
+    return trajectories, handle, Store(plan, topology)
 
 
 def _warn_of_topology(pieces: list[Piece], handle: object, top: object) -> None:

@@ -33,7 +33,8 @@ class Memberships:
     beta : float
         The temperature of the walk: 2 is the ensemble's own diffusion, smaller is colder.
     log_weights : (n,) float64
-        Log of the weight of a step to each point; what `extend_memberships` needs.
+        Log of the weight of a step to each point; what `extend_memberships` needs. New points have that of
+        the nearest fitted one.
     exponent : float
         The power of the density in the weights (NaN for linear weights).
     kernel : {"uniform", "gaussian"}
@@ -79,6 +80,15 @@ class Memberships:
         for name in ("values", "lost", "log_weights"):
             array = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
             object.__setattr__(self, name, read_only(array))
+        per_point = {self.lost.shape, self.log_weights.shape}
+        if self.values.ndim != 2 or 0 in self.values.shape or per_point != {(len(self),)}:
+            raise ValueError(
+                f"`values` must have shape (points, states), `lost` and `log_weights` one value per point; "
+                f"got {self.values.shape}, {self.lost.shape} and {self.log_weights.shape}."
+            )
+        if not -1e-6 <= self.values.min() <= self.values.max() <= 1 + 1e-6:  # up to rounding
+            got = f"{self.values.min()} to {self.values.max()}"
+            raise ValueError(f"`values` must be in [0, 1]; got {got}.")
 
     def __len__(self) -> int:
         return len(self.values)
@@ -315,6 +325,7 @@ def extend_memberships(
     k = check_int("k", default if k is None else k, 1, neighbors.k, remedy=remedy)
     indices, distances = neighbors.indices[:, :k], neighbors.distances[:, :k].astype(np.float64)
     logs = memberships.log_weights[indices]
+    nearest = logs[:, 0].copy()
     if memberships.scale is not None:
         logs -= 0.5 * (distances / memberships.scale) ** 2
     if memberships.radius is not None:
@@ -334,6 +345,6 @@ def extend_memberships(
     lost[same] = memberships.lost[indices[same, 0]]
     error = float(np.abs(values.sum(axis=1) + lost - 1.0).max(initial=0.0))
     return Memberships(
-        values, lost, memberships.beta, logs[:, 0], memberships.exponent, memberships.kernel,
+        values, lost, memberships.beta, nearest, memberships.exponent, memberships.kernel,
         memberships.scale, memberships.k, memberships.radius, memberships.residual, error,
     )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, check_finite, check_int, read_only
+from mdfuzzy._check import check_choice, check_finite, check_int, check_numbers, read_only
 from mdfuzzy._threads import run_ranges, share, thread_count, using_threads
 from mdfuzzy.features import Features
 from mdfuzzy.graph import Graph
@@ -313,7 +313,7 @@ def _exact(queries: np.ndarray, points: np.ndarray, indices: np.ndarray) -> tupl
 
 def _vectors(name: str, points: object) -> np.ndarray:
     """Return feature vectors as a finite (n, dimensions) array."""
-    vectors = points.embedded if isinstance(points, Features) else np.asarray(points, dtype=np.float64)
+    vectors = points.embedded if isinstance(points, Features) else check_numbers(name, points)
     if vectors.ndim != 2 or 0 in vectors.shape:
         raise ValueError(
             f"`{name}` must be an array of shape (points, dimensions), not empty; got {vectors.shape}. For "

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_finite, check_real, check_type, read_only
+from mdfuzzy._check import check_finite, check_numbers, check_real, check_type, read_only
 from mdfuzzy._threads import share, using_threads
 from mdfuzzy._warn import warn_user
 from mdfuzzy.graph import Graph
@@ -301,7 +301,7 @@ def descending(log_density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def check_log_density(graph: Graph, log_density: npt.ArrayLike) -> np.ndarray:
     """Return `log_density` as a float64 array with one finite value per point of `graph`, or raise."""
     check_type("graph", graph, Graph, remedy="Make one with `Neighbors.graph`.")
-    log_density = np.asarray(log_density, dtype=np.float64)
+    log_density = check_numbers("log_density", log_density)
     if log_density.shape != (len(graph),):
         raise ValueError(
             f"`log_density` must have one value per point of the graph, shape ({len(graph)},); "

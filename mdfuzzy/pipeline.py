@@ -1,28 +1,29 @@
 """All steps in one call, from frames or features to memberships. Nothing is computed here."""
 
 import os
-import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._states import States, find_states
-from mdfuzzy._steps import Parts, Steps, Store
-from mdfuzzy._warn import warn_user
-from mdfuzzy.beta_scan import BetaScan, default_betas, scan_beta, scan_frames
+from mdfuzzy._check import check_type
+from mdfuzzy._states import States, find_states, search_neighbors
+from mdfuzzy._steps import Steps, Store
+from mdfuzzy._walk import explain_beta, scan_walk, walk_edges, walk_options
+from mdfuzzy.beta_scan import BetaScan
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
-from mdfuzzy.graph import Graph
 from mdfuzzy.interfaces import Interfaces, find_interfaces
-from mdfuzzy.kinetics import Visits, kinetic_criterion, timestep, visits
+from mdfuzzy.kinetics import Visits, timestep, visits
 from mdfuzzy.memberships import Memberships, solve_memberships
-from mdfuzzy.neighbors import Neighbors, euclidean_neighbors
-from mdfuzzy.rmsd import rmsd_neighbors
+from mdfuzzy.neighbors import Neighbors
 from mdfuzzy.settings import Settings
 from mdfuzzy.stability import KScan, Resampling, resample_states, states_by_k
+
+if TYPE_CHECKING:
+    from mdfuzzy.workers import Client
 
 
 def cluster(
@@ -31,6 +32,8 @@ def cluster(
     *,
     store: Store | None = None,
     progress: bool | None = None,
+    client: "Client | None" = None,
+    layout: Literal["scattered", "sharded"] | None = None,
 ) -> Clustering:
     """Find the states of a molecule and how strongly every frame belongs to each.
 
@@ -45,6 +48,10 @@ def cluster(
         Where finished steps are kept and found again: `RunDir("folder")`.
     progress : bool, optional
         Show a bar during the search for neighbours; by default on a terminal.
+    client : distributed.Client, optional
+        Search the neighbours of frames on the workers of this Dask cluster; see `rmsd_neighbors`.
+    layout : {"scattered", "sharded"}, optional
+        How the frames are laid out there.
 
     Returns
     -------
@@ -68,8 +75,7 @@ def cluster(
     k = 25 neighbours per frame, by the number of frames (1,200); the density uses 50.
     """
     settings = Settings() if settings is None else settings
-    if not isinstance(settings, Settings):
-        raise TypeError(f"`settings` must be `Settings`; got {settings!r}. Use mf.Settings(k=50, ...).")
+    check_type("settings", settings, Settings, remedy="Use mf.Settings(k=50, ...).")
     data = as_data(data)
     if settings.resamples and data.n_trajectories < 2:
         raise ValueError(
@@ -78,6 +84,11 @@ def cluster(
         )
     if store is not None and not hasattr(store, "begin"):
         raise TypeError(f"`store` must be a `RunDir`; got {store!r}. Use store=mf.RunDir({str(store)!r}).")
+    if client is not None and not isinstance(data, Frames):
+        raise ValueError(
+            "`client` must be None for features; got a client. Only neighbours by RMSD are searched on a "
+            "cluster."
+        )
     n_neighbors = settings.n_neighbors(len(data))
     from mdfuzzy._kernels.compiling import announced
 
@@ -86,7 +97,15 @@ def cluster(
         neighbors = steps.run(
             "neighbors",
             Neighbors,
-            lambda parts: search_neighbors(data, n_neighbors, settings, progress=progress, store=parts),
+            lambda parts: search_neighbors(
+                data,
+                n_neighbors,
+                settings,
+                progress=progress,
+                store=parts,
+                client=client,
+                layout=layout,
+            ),
             needs=["data"],
             used={"n_neighbors": n_neighbors, "recall": settings.recall},
         )
@@ -121,7 +140,7 @@ def cluster_neighbors(
     states = find_states(neighbors, settings, steps)
     needs = ["log_density", "cores", "dimension", "window"]
     used = {name: getattr(settings, name) for name in ("graph", "kernel", "weights", "unit_density")}
-    walk = _walk(neighbors, states, settings)
+    walk = walk_edges(neighbors, states, settings)
     scan = None
     automatic = isinstance(settings.beta, str)
     if settings.beta == "kinetic" and data is None:
@@ -133,12 +152,12 @@ def cluster_neighbors(
         scan = steps.run(
             "beta_scan",
             BetaScan,
-            lambda parts: _scan(walk, states, settings, data),
+            lambda parts: scan_walk(walk, states, settings, data),
             needs=["data", *needs],
             used=used | {"criterion": settings.beta, "k": settings.k},
         )
     if automatic:
-        steps.choose("beta", _reason(scan, settings.beta))
+        steps.choose("beta", explain_beta(scan, settings.beta))
     beta = scan.beta if automatic else settings.beta
     memberships = steps.run(
         "memberships",
@@ -148,7 +167,7 @@ def cluster_neighbors(
             states.log_density,
             states.cores,
             beta=beta,
-            **_walk_options(states, settings),
+            **walk_options(states, settings),
         ),
         needs=needs,
         used=used | {"beta": beta},
@@ -169,21 +188,6 @@ def cluster_neighbors(
     )
 
 
-def search_neighbors(
-    data: Frames | Features,
-    n_neighbors: int,
-    settings: Settings,
-    *,
-    progress: bool | None = None,
-    store: Parts | None = None,
-) -> Neighbors:
-    """Search by RMSD in frames, by Euclidean distance in features; see `rmsd_neighbors`."""
-    options = {"n_neighbors": n_neighbors, "n_jobs": settings.n_jobs}
-    if isinstance(data, Frames):
-        return rmsd_neighbors(data, recall=settings.recall, progress=progress, store=store, **options)
-    return euclidean_neighbors(data, **options)
-
-
 def as_data(data: Frames | Features | npt.ArrayLike | Sequence[npt.ArrayLike]) -> Frames | Features:
     """Return frames or features; arrays become features."""
     if not isinstance(data, Frames | Features):
@@ -197,80 +201,6 @@ def as_data(data: Frames | Features | npt.ArrayLike | Sequence[npt.ArrayLike]) -
     if len(data) < 3:
         raise ValueError(f"`data` must hold at least 3 frames; got {len(data)}. States need a sample.")
     return data
-
-
-def _walk(neighbors: Neighbors, states: States, settings: Settings) -> Graph:
-    """Return the edges that the walk uses."""
-    return states.graph if settings.graph == "union" else neighbors.graph(k=states.k, kind="directed")
-
-
-def _walk_options(states: States, settings: Settings) -> dict[str, object]:
-    """Return the options of `solve_memberships` but for beta."""
-    return {
-        "weights": settings.weights,
-        "unit_density": settings.unit_density,
-        "kernel": settings.kernel,
-        "scale": states.window if settings.kernel == "gaussian" else None,
-        "dimension": states.dimension,
-        "n_jobs": settings.n_jobs,
-    }
-
-
-def _scan(walk: Graph, states: States, settings: Settings, data: Frames | Features | None) -> BetaScan:
-    """Scan beta; if there are too many frames, on some of them, whose states are found anew."""
-    automatic = isinstance(settings.beta, str)
-    frames = None if data is None else scan_frames(len(data))
-    scanned = states
-    if frames is not None:
-        part = _pick(data, frames)
-        neighbors = search_neighbors(part, settings.n_neighbors(len(part)), settings)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they are about the states of these frames, which are not kept
-            scanned = find_states(neighbors, settings, Steps())
-        walk = _walk(neighbors, scanned, settings)
-        if len(scanned.cores) != len(states.cores):
-            verb = "chosen" if automatic else "scanned"
-            warn_user(
-                f"beta was {verb} on {len(part):,} of the frames, in which there are {len(scanned.cores)} "
-                f"states, not {len(states.cores)}. Compare the result with that of another beta."
-            )
-    criterion = None
-    if settings.beta == "kinetic":
-        # Where the molecule goes next is seen in all frames; a few of them would step over visits to cores.
-        matching = None if frames is None else states.cores.basins[frames[scanned.cores.peaks]]
-        criterion = kinetic_criterion(data, states.milestones, frames=frames, states=matching)
-    scan = scan_beta(
-        walk,
-        scanned.log_density,
-        scanned.cores,
-        betas=None if automatic else np.append(default_betas(), settings.beta),
-        criterion=criterion,
-        frames=frames,
-        **_walk_options(scanned, settings),
-    )
-    for note in scan.notes if automatic else ():
-        warn_user(note)
-    return scan
-
-
-def _reason(scan: BetaScan, criterion: str) -> str:
-    """Say which beta was chosen, and why."""
-    some = "" if scan.frames is None else f" (of {len(scan.frames):,} frames, evenly spaced)"
-    text = f"beta = {scan.beta:.3g} (2: as simulated, smaller: colder): there "
-    if criterion == "entropy":
-        return text + f"the entropy of the memberships{some} falls most steeply."
-    as_simulated = scan.scores[scan.betas == 2.0][0]
-    return text + (
-        f"the memberships{some} foretell best which state the trajectories reach next: they resolve "
-        f"{scan.scores.max():.1%} of what a constant guess leaves open, {as_simulated:.1%} at beta = 2."
-    )
-
-
-def _pick(data: Frames | Features, frames: np.ndarray) -> Frames | Features:
-    """Return some of the frames as one trajectory."""
-    if isinstance(data, Frames):
-        return Frames(data.xyz[frames], [len(frames)])
-    return Features(data.values[frames], periodic=data.periodic, period=data.period)
 
 
 def _follow_trajectories(

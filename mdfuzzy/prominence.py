@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import check_real
+from mdfuzzy._check import check_numbers, check_real
 from mdfuzzy.graph import Graph
 
 _SAMPLE = 20_000  # points from which the scale of the noise is estimated
@@ -114,7 +114,7 @@ def divide_prominences(
 
     noise = check_real("noise", noise, above=0)
     level = check_real("level", level, above=0, at_most=0.5)
-    prominences = np.asarray(prominences, dtype=np.float64)
+    prominences = check_numbers("prominences", prominences)
     finite = np.sort(prominences[np.isfinite(prominences)])
     m = float(n_neighbors)
     looks = max(n_points / m, len(finite), 1.0)

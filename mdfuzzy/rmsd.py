@@ -4,29 +4,27 @@ Distances are computed in float64 from the float32 coordinates and returned as f
 float64 Kabsch superposition to 1e-7 nm, and with ``md.rmsd``, which is float32 throughout, to about 2e-6 nm.
 """
 
-import logging
-import time
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from mdfuzzy._check import check_finite, check_int, check_real
+from mdfuzzy._check import check_int, check_real
+from mdfuzzy._conformations import check_conformations
 from mdfuzzy._threads import thread_count
 from mdfuzzy.frames import Frames
 from mdfuzzy.graph import Graph
 from mdfuzzy.neighbors import Neighbors
 
 if TYPE_CHECKING:
+    from mdfuzzy._layout import Layout
     from mdfuzzy.rmsd_index import Chunks, RmsdIndex
+    from mdfuzzy.workers import Client, Workers
 
-logger = logging.getLogger("mdfuzzy")
-
-#: The largest coordinate, nm: beyond it, squares of squares leave the range of float32.
-LARGEST = 1e6
-#: Groups of 64 queries in a block: what is kept when a run is killed, and what could be sent to another
-#: machine.
+#: Queries in a group.
+GROUP = 64
+#: Groups of queries in a block: what is kept when a run is killed.
 BLOCK = 512
 #: Groups of queries on which recall is measured, twice.
 SAMPLE = 24
@@ -51,11 +49,13 @@ def rmsd_neighbors(
     n_jobs: int | None = None,
     progress: bool | None = None,
     store: BlockStore | None = None,
+    client: "Client | None" = None,
+    layout: Literal["scattered", "sharded"] | None = None,
 ) -> Neighbors:
     """Find the nearest other frames of every frame under minimum RMSD.
 
     The result is exact: as sets it equals a comparison of all pairs, up to ties within 1e-6 nm. It is the
-    same, to the bit, for any number of threads.
+    same, to the bit, for any number of threads, and on a Dask cluster.
 
     Parameters
     ----------
@@ -75,6 +75,12 @@ def rmsd_neighbors(
         Whether to show a progress bar; by default in a terminal only.
     store : BlockStore, optional
         Keeps finished blocks of queries, so that a search that was killed goes on from there.
+    client : distributed.Client, optional
+        Search on the workers of this Dask cluster, every one of their threads; `n_jobs` is then for what is
+        done here.
+    layout : {"scattered", "sharded"}, optional
+        On a cluster: whether every worker has the whole index, or some shards of it. By default the first if
+        the workers' memory allows it. Shards need an exact search.
 
     Returns
     -------
@@ -89,44 +95,56 @@ def rmsd_neighbors(
     >>> neighbors.indices.shape, neighbors.exact
     ((1500, 10), True)
     """
-    from mdfuzzy.rmsd_index import build_index
-
-    xyz, others = _checked(frames, queries)
+    xyz, others = check_conformations(frames, queries)
     remedy = f"There are {len(xyz)} frames."
     n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(xyz) - (others is None), remedy=remedy)
     recall = check_real("recall", recall, above=0, at_most=1, remedy="1 asks for the exact neighbours.")
-    threads = thread_count(n_jobs)
-    index = build_index(xyz, n_jobs=n_jobs)
-    chunks = index.own_chunks() if others is None else index.chunks(others, n_jobs)
-    factor, reached = (1.0, None) if recall == 1 else _calibrate(index, chunks, n_neighbors, recall, n_jobs)
-    n = len(chunks.frames)
+    n = len(xyz if others is None else others)
+    workers, place = _on_workers(client, xyz, others, n_neighbors, layout)
+    factor, reached = 1.0, None
+    if place is not None and place.sharded:
+        from mdfuzzy._sharded import Aim, ShardedSearch
+
+        if recall < 1:
+            raise ValueError(
+                f"`recall` must be 1 where the index is sharded; got {recall:g}. What an approximate search "
+                "misses would depend on the shards: give the workers more memory for layout 'scattered'."
+            )
+        aim, size = Aim(n_neighbors), GROUP * BLOCK
+        search = ShardedSearch(client, workers, place, frames, xyz, others, aim, size, n_jobs)
+    else:
+        from mdfuzzy._blocks import LocalSearch
+
+        index, chunks = _index(xyz, others, n_jobs)
+        if recall < 1:
+            factor, reached = _calibrate(index, chunks, n_neighbors, recall, n_jobs)
+        blocks = {
+            f"neighbors-{n_neighbors}-{recall:g}-{number:05d}": slice(first, min(first + BLOCK, len(chunks)))
+            for number, first in enumerate(range(0, len(chunks), BLOCK))
+        }
+        search = LocalSearch(index, chunks, n_neighbors, factor, blocks, thread_count(n_jobs))
+        if client is not None:
+            from mdfuzzy._scattered import ScatteredSearch
+
+            search = ScatteredSearch(**vars(search), client=client, workers=workers, layout=place)
     indices, distances = np.empty((n, n_neighbors), np.int32), np.empty((n, n_neighbors), np.float32)
-    waiting, found = {}, 0
-    for number, first in enumerate(range(0, len(chunks), BLOCK)):
-        groups = np.arange(first, min(first + BLOCK, len(chunks)))
-        name = f"neighbors-{n_neighbors}-{recall:g}-{number:05d}"
+    waiting, found = [], 0
+    for name in search.blocks:
         done = store.get(name) if store is not None else None
         if done is None:
-            waiting[name] = groups
+            waiting.append(name)
         else:
-            order = chunks.take(groups).order
-            indices[order], distances[order] = done["indices"], done["distances"]
-            found += len(order)
+            rows = search.rows(name, done)
+            indices[rows], distances[rows] = done["indices"], done["distances"]
+            found += len(rows)
     if waiting:
-        _announce(index, chunks, n - found, n_neighbors, factor, threads)
-    with tqdm(
-        total=n,
-        initial=found,
-        unit=" frames",
-        desc="neighbours",
-        disable=None if progress is None else not progress,
-    ) as bar:
-        for name, groups in waiting.items():
-            block = chunks.take(groups)
-            near, far, _ = index.nearest(block, n_neighbors, factor=factor, n_jobs=n_jobs, advance=bar.update)
-            indices[block.order], distances[block.order] = near, far
+        search.announce(n - found)
+    with _bar(n, progress, found) as bar:
+        for name, arrays in search.run(waiting, bar.update):
+            rows = search.rows(name, arrays)
+            indices[rows], distances[rows] = arrays["indices"], arrays["distances"]
             if store is not None:
-                store.put(name, indices=near, distances=far)
+                store.put(name, **arrays)
     return Neighbors(indices, distances, exact=factor == 1, recall=reached, n_targets=len(xyz))
 
 
@@ -137,6 +155,8 @@ def rmsd_neighbors_within(
     queries: Frames | npt.ArrayLike | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
+    client: "Client | None" = None,
+    layout: Literal["scattered", "sharded"] | None = None,
 ) -> Graph:
     """Find all pairs of frames within a radius under minimum RMSD.
 
@@ -152,6 +172,10 @@ def rmsd_neighbors_within(
         Threads; every core by default.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
+    client : distributed.Client, optional
+        Search on the workers of this Dask cluster.
+    layout : {"scattered", "sharded"}, optional
+        On a cluster: whether every worker has the whole index, or some shards of it.
 
     Returns
     -------
@@ -166,117 +190,57 @@ def rmsd_neighbors_within(
     >>> graph.kind, len(graph), float(graph.distances.max()) <= 0.02
     ('radius', 1500, True)
     """
+    xyz, others = check_conformations(frames, queries)
+    radius = check_real("radius", radius, above=0, remedy="It is an RMSD in nm, such as 0.02.")
+    n = len(xyz if others is None else others)
+    workers, place = _on_workers(client, xyz, others, 1, layout)
+    with _bar(n, progress) as bar:
+        if place is not None and place.sharded:
+            from mdfuzzy._sharded import Aim, ShardedSearch
+
+            aim, size = Aim(0, radius), GROUP * BLOCK
+            search = ShardedSearch(client, workers, place, frames, xyz, others, aim, size, n_jobs)
+            pairs = search.pairs(bar.update)
+        else:
+            index, chunks = _index(xyz, others, n_jobs)
+            if client is None:
+                pairs = index.within(chunks, radius, n_jobs=n_jobs, advance=bar.update)
+            else:
+                from mdfuzzy._scattered import scattered_pairs
+
+                pairs = scattered_pairs(client, workers, index, chunks, radius, bar.update)
+    return _radius_graph(*pairs, n, len(xyz), radius, symmetric=others is None)
+
+
+def _bar(n: int, progress: bool | None, found: int = 0) -> tqdm:
+    """Return a progress bar over the queries."""
+    hidden = None if progress is None else not progress
+    return tqdm(total=n, initial=found, unit=" frames", desc="neighbours", disable=hidden)
+
+
+def _index(xyz: np.ndarray, others: np.ndarray | None, n_jobs: int | None) -> "tuple[RmsdIndex, Chunks]":
+    """Return the index of frames, and the queries."""
     from mdfuzzy.rmsd_index import build_index
 
-    xyz, others = _checked(frames, queries)
-    radius = check_real("radius", radius, above=0, remedy="It is an RMSD in nm, such as 0.02.")
     index = build_index(xyz, n_jobs=n_jobs)
-    chunks = index.own_chunks() if others is None else index.chunks(others, n_jobs)
-    n = len(chunks.frames)
-    with tqdm(
-        total=n, unit=" frames", desc="neighbours", disable=None if progress is None else not progress
-    ) as bar:
-        rows, columns, lengths = index.within(chunks, radius, n_jobs=n_jobs, advance=bar.update)
-    return _radius_graph(rows, columns, lengths, n, len(xyz), radius, symmetric=others is None)
+    return index, index.own_chunks() if others is None else index.chunks(others, n_jobs)
 
 
-def rmsd_neighbors_mdtraj(
-    frames: Frames | npt.ArrayLike,
-    *,
-    n_neighbors: int = 100,
-    queries: Frames | npt.ArrayLike | None = None,
-    progress: bool | None = None,
-) -> Neighbors:
-    """Find the nearest other frames of every frame by comparing all pairs with ``md.rmsd``: slow and obvious.
+def _on_workers(
+    client: "Client | None", xyz: np.ndarray, others: np.ndarray | None, n_neighbors: int, layout: str | None
+) -> "tuple[Workers, Layout] | tuple[None, None]":
+    """Return what the workers of a cluster offer, and how the index is laid out there."""
+    if client is None:
+        if layout is not None:
+            raise ValueError(f"`layout` must be None without `client`; got {layout!r}.")
+        return None, None
+    from mdfuzzy._layout import choose_layout
+    from mdfuzzy.workers import find_workers
 
-    Parameters
-    ----------
-    frames : Frames or (n, atoms, 3) array
-        The conformations, nm; copied, because ``md.rmsd`` works on coordinates in place.
-    n_neighbors : int
-        How many neighbours to find, in [1, n - 1].
-    queries : Frames or (m, atoms, 3) array, optional
-        Find the neighbours of these instead, among `frames`; n_neighbors may then be n.
-    progress : bool, optional
-        Whether to show a progress bar; by default in a terminal only.
-
-    Returns
-    -------
-    Neighbors
-        Nearest first; distances to the float32 precision of ``md.rmsd``.
-
-    Examples
-    --------
-    >>> import mdfuzzy as mf
-    >>> frames = mf.datasets.alanine_dipeptide(stride=100)
-    >>> slow = mf.rmsd_neighbors_mdtraj(frames, n_neighbors=5)
-    >>> fast = mf.rmsd_neighbors(frames, n_neighbors=5)
-    >>> bool(abs(slow.distances - fast.distances).max() < 1e-5)
-    True
-    """
-    import mdtraj as md
-
-    xyz, others = _checked(frames, queries)
-    remedy = f"There are {len(xyz)} frames."
-    n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(xyz) - (others is None), remedy=remedy)
-    targets = md.Trajectory(xyz.copy(), None)
-    targets.center_coordinates()
-    asked = targets if others is None else md.Trajectory(others.copy(), None)
-    asked.center_coordinates()
-    indices = np.empty((len(asked), n_neighbors), np.int32)
-    distances = np.empty((len(asked), n_neighbors), np.float32)
-    for i in tqdm(range(len(asked)), unit=" frames", disable=None if progress is None else not progress):
-        row = md.rmsd(targets, asked, i, parallel=True, precentered=True)
-        if others is None:
-            row[i] = np.inf
-        nearest = np.argpartition(row, n_neighbors - 1)[:n_neighbors]
-        indices[i] = nearest[np.argsort(row[nearest], kind="stable")]
-        distances[i] = row[indices[i]]
-    return Neighbors(indices, distances, n_targets=len(xyz))
-
-
-def _checked(frames: object, queries: object) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the centred coordinates of both."""
-    xyz = _coordinates("frames", frames)
-    if queries is None:
-        if len(xyz) < 2:
-            raise ValueError(f"`frames` must hold at least 2 frames to have neighbours; got {len(xyz)}.")
-        return xyz, None
-    others = _coordinates("queries", queries)
-    if others.shape[1] != xyz.shape[1]:
-        raise ValueError(
-            f"`queries` must have the atoms of `frames`; got {others.shape[1]} atoms, expected "
-            f"{xyz.shape[1]}. "
-            f"Load both with the same `atoms`."
-        )
-    return xyz, others
-
-
-def _coordinates(name: str, frames: object) -> np.ndarray:
-    """Return centred float32 coordinates; those of `Frames` as they are, others copied."""
-    if isinstance(frames, Frames):
-        xyz = frames.xyz
-    else:
-        xyz = np.asarray(frames)
-        if xyz.ndim != 3 or xyz.shape[2] != 3 or xyz.dtype.kind not in "fiu":
-            raise ValueError(
-                f"`{name}` must be Frames or an array of shape (frames, atoms, 3); got shape {xyz.shape} of "
-                f"{xyz.dtype}. For feature vectors use `euclidean_neighbors`."
-            )
-        check_finite(name, xyz, remedy="Remove or repair these frames.")
-        xyz = (xyz - xyz.mean(axis=1, keepdims=True, dtype=np.float64)).astype(np.float32)
-    if len(xyz) == 0 or xyz.shape[1] < 3:
-        raise ValueError(
-            f"`{name}` must have at least 1 frame of 3 atoms; got shape {xyz.shape}. "
-            f"With fewer than 3 atoms there is no shape to compare."
-        )
-    largest = max(xyz.max(), -xyz.min())
-    if not (largest == 0 or 1e-9 <= largest <= LARGEST):
-        raise ValueError(
-            f"`{name}` must have coordinates between 1e-9 and {LARGEST:g} nm from the centroid; got at most "
-            f"{largest:g} nm. Check the unit: nm is expected."
-        )
-    return xyz
+    workers = find_workers(client)
+    size = {"n": len(xyz), "atoms": xyz.shape[1], "n_others": 0 if others is None else len(others)}
+    block = GROUP * BLOCK
+    return workers, choose_layout(workers, **size, n_neighbors=n_neighbors, block=block, layout=layout)
 
 
 def _calibrate(
@@ -305,25 +269,6 @@ def _calibrate(
         else:
             low = middle + 1
     return best
-
-
-def _announce(
-    index: "RmsdIndex", chunks: "Chunks", to_do: int, n_neighbors: int, factor: float, threads: int
-) -> None:
-    """Log how long the search of the rest will take and how much memory it needs, from a few queries."""
-    sample = chunks.take(np.random.default_rng(2).permutation(len(chunks))[: 4 * threads])
-    index.nearest(sample.take(np.arange(1)), n_neighbors, factor=factor, n_jobs=1)  # compiled by now
-    begin = time.perf_counter()
-    index.nearest(sample, n_neighbors, factor=factor, n_jobs=threads)
-    seconds = (time.perf_counter() - begin) * to_do / len(sample.order)
-    arrays = sum(array.nbytes for array in index.cells if isinstance(array, np.ndarray))
-    gigabytes = (arrays + 8 * n_neighbors * len(chunks.frames)) / 1e9
-    duration = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
-    rest = "" if to_do == len(chunks.frames) else f" ({to_do:,} of them still to do)"
-    logger.info(
-        f"RMSD neighbours of {len(chunks.frames):,} frames{rest} among {len(index):,}: about {duration} "
-        f"on {threads} threads, {gigabytes:.1f} GB"
-    )
 
 
 def _radius_graph(

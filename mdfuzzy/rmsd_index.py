@@ -10,6 +10,7 @@ import numpy as np
 from mdfuzzy._cells import fill_cell
 from mdfuzzy._kernels import cells as kernels
 from mdfuzzy._kernels import knn
+from mdfuzzy._movable import Movable
 from mdfuzzy._threads import run_ranges
 
 #: Frames per cell, on average: about where the cost of visiting cells equals that of looking through them.
@@ -20,7 +21,7 @@ ROOM = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Chunks:
+class Chunks(Movable):
     """Queries in groups of at most 64 that are near each other, each group with the cell that it is
     nearest to.
     """
@@ -51,7 +52,7 @@ class Chunks:
 
 
 @dataclass(frozen=True, eq=False)
-class RmsdIndex:
+class RmsdIndex(Movable):
     """Frames in cells, ready to be searched."""
 
     cells: kernels.Cells
@@ -67,11 +68,9 @@ class RmsdIndex:
 
     def chunks(self, xyz: np.ndarray, n_jobs: int | None) -> Chunks:
         """Return other frames, (n, atoms, 3) and centred, as queries."""
-        queries = _queries(xyz, n_jobs)
+        queries = flatten(xyz, n_jobs)
         everything = np.arange(len(xyz))
-        label = _nearest(
-            queries.flat, queries.norms, everything, self.cells.centres, self.cells.centre_norms, n_jobs
-        )
+        label = nearest_centres(queries, everything, self.cells.centres, self.cells.centre_norms, n_jobs)
         order = np.argsort(label, kind="stable")
         sizes = np.bincount(label, minlength=len(self.cells.centres))
         return _chunks(kernels.Queries(*(part[order] for part in queries)), order, sizes, own=False)
@@ -102,6 +101,27 @@ class RmsdIndex:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (indices, distances, counts) of the nearest frames of the queries, in their order.
 
+        Takes the parameters of `nearest_squares`.
+        """
+        options = {"factor": factor, "n_jobs": n_jobs, "advance": advance}
+        indices, squares, counts = self.nearest_squares(chunks, n_neighbors, **options)
+        return indices, self.lengths(squares), counts
+
+    def lengths(self, squares: np.ndarray) -> np.ndarray:
+        """Return the RMSDs (nm, float32) of squared norms."""
+        return np.sqrt(squares / self.cells.atoms).astype(np.float32)
+
+    def nearest_squares(
+        self,
+        chunks: Chunks,
+        n_neighbors: int,
+        *,
+        factor: float = 1.0,
+        n_jobs: int | None = None,
+        advance: Callable[[int], object] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (indices, squared norms, counts) of the nearest frames of the queries, in their order.
+
         With `factor` below 1 cells are taken to be smaller than they are: faster, and not exact. `counts`
         (groups, 4) says how many RMSDs to centres, visits of cells, Euclidean tests and exact RMSDs each
         group of queries took.
@@ -110,7 +130,7 @@ class RmsdIndex:
         slack = self.slack(chunks.queries)
         start = _offsets(chunks.sizes)
         indices = np.empty((start[-1], n_neighbors), np.int32)
-        distances = np.empty((start[-1], n_neighbors), np.float32)
+        squares = np.empty((start[-1], n_neighbors))
         counts = np.zeros((len(chunks), 4), np.int64)
         room = ROOM * max(n_neighbors, kernels.LANES)
 
@@ -133,12 +153,12 @@ class RmsdIndex:
                         f"{n_neighbors} neighbours for frame {frame}. Please report this data."
                     )
                 indices[rows] = cells.order[targets[: len(members), :n_neighbors]]
-                distances[rows] = np.sqrt(bounds[: len(members), :n_neighbors] / cells.atoms)
+                squares[rows] = bounds[: len(members), :n_neighbors]
                 if advance is not None:
                     advance(len(members))
 
         run_ranges(search, len(chunks), 8, n_jobs)
-        return indices, distances, counts
+        return indices, squares, counts
 
     def within(
         self,
@@ -149,12 +169,30 @@ class RmsdIndex:
         advance: Callable[[int], object] | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (queries, indices, distances) of all pairs within `radius` (nm)."""
-        slack, norm = self.slack(chunks.queries), float(radius * np.sqrt(self.cells.atoms))
+        limits = np.full(len(chunks), radius * np.sqrt(self.cells.atoms))
+        rows, indices, squares = self.within_squares(chunks, limits, n_jobs=n_jobs, advance=advance)
+        return chunks.order[rows], indices, self.lengths(squares)
+
+    def within_squares(
+        self,
+        chunks: Chunks,
+        limits: np.ndarray,
+        *,
+        n_neighbors: int = 0,
+        n_jobs: int | None = None,
+        advance: Callable[[int], object] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (rows, indices, squared norms) of all pairs within the `limits`, one norm for each group.
+
+        Rows count the queries of the chunks, one group after the other. With `n_neighbors` only the nearest
+        so many of each query are sure to be among them, and some may be beyond the limit.
+        """
+        slack, start = self.slack(chunks.queries), _offsets(chunks.sizes)
         found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [None] * len(chunks)
         counts = np.zeros((len(chunks), 4), np.int64)
 
         def search(first: int, last: int) -> None:
-            targets, bounds = _space(16 * kernels.LANES)
+            targets, bounds = _space(max(16 * kernels.LANES, ROOM * n_neighbors))
             filled = np.empty(kernels.LANES, np.int64)
             for c in range(first, last):
                 if c == first or chunks.cell[c] != chunks.cell[c - 1]:
@@ -162,20 +200,20 @@ class RmsdIndex:
                 members = np.arange(chunks.first[c], chunks.last[c])
                 while not knn.search_group(
                     chunks.queries, members, chunks.cell[c], chunks.own, self.cells, gaps, slack, 1.0,
-                    norm, 0, targets, bounds, filled, counts[c],
+                    limits[c], n_neighbors, targets, bounds, filled, counts[c],
                 ):  # fmt: skip
                     targets, bounds = _space(2 * targets.shape[1])
                 sizes = filled[: len(members)]
-                taken = np.arange(targets.shape[1]) < sizes[:, None]
-                lengths = np.sqrt(bounds[: len(members)][taken] / self.cells.atoms).astype(np.float32)
-                nearby = self.cells.order[targets[: len(members)][taken]]
-                found[c] = np.repeat(chunks.frames[members], sizes), nearby, lengths
+                here = slice(len(members)), slice(sizes.max())
+                taken = np.arange(sizes.max()) < sizes[:, None]
+                rows = np.repeat(np.arange(start[c], start[c + 1]), sizes)
+                found[c] = rows, self.cells.order[targets[here][taken]], bounds[here][taken]
                 if advance is not None:
                     advance(len(members))
 
         run_ranges(search, len(chunks), 8, n_jobs)
-        queries, indices, lengths = zip(*found, strict=True)
-        return np.concatenate(queries), np.concatenate(indices), np.concatenate(lengths)
+        rows, indices, squares = zip(*found, strict=True)
+        return np.concatenate(rows), np.concatenate(indices), np.concatenate(squares)
 
 
 def build_index(xyz: np.ndarray, *, n_jobs: int | None = None) -> RmsdIndex:
@@ -185,14 +223,15 @@ def build_index(xyz: np.ndarray, *, n_jobs: int | None = None) -> RmsdIndex:
     about `CELL_SIZE` frames, smaller where frames are dense. Any partition is valid: it only decides how
     fast searches are.
     """
-    queries = _queries(xyz, n_jobs)
+    queries = flatten(xyz, n_jobs)
     flat, norms = queries.flat, queries.norms
     random = np.random.default_rng(0)
-    groups = _groups(flat, norms, np.arange(len(flat)), int(np.sqrt(len(flat) / CELL_SIZE)), random, n_jobs)
+    count = int(np.sqrt(len(flat) / CELL_SIZE))
+    groups = group_frames(queries, np.arange(len(flat)), count, random, n_jobs)
     cells = [
         cell
         for members, _ in groups
-        for cell in _groups(flat, norms, members, -(-len(members) // CELL_SIZE), random, n_jobs)
+        for cell in group_frames(queries, members, -(-len(members) // CELL_SIZE), random, n_jobs)
     ]
     sizes = np.array([len(members) for members, _ in cells])
     n_cells, width = len(cells), flat.shape[1]
@@ -230,7 +269,7 @@ def _chunks(queries: kernels.Queries, frames: np.ndarray, sizes: np.ndarray, *, 
     return Chunks(queries, frames, first, np.append(first[1:], len(frames)), cell, own)
 
 
-def _queries(xyz: np.ndarray, n_jobs: int | None) -> kernels.Queries:
+def flatten(xyz: np.ndarray, n_jobs: int | None) -> kernels.Queries:
     """Return frames flat, padded to an even number of atoms, with what the kernels need to know of each."""
     n, atoms, _ = xyz.shape
     flat, norms, spreads = np.zeros((n, 3 * (atoms + atoms % 2)), np.float32), np.empty(n), np.empty(n)
@@ -238,7 +277,8 @@ def _queries(xyz: np.ndarray, n_jobs: int | None) -> kernels.Queries:
     def fill(first: int, last: int) -> None:
         part = xyz[first:last].astype(np.float64)
         flat[first:last, : 3 * atoms] = part.reshape(len(part), -1)
-        norms[first:last] = np.einsum("nac,nac->n", part, part)
+        # from float64: a sum that converts on the way has other bits wherever its buffer ends
+        norms[first:last] = np.einsum("ij,ij->i", *[part.reshape(len(part), -1)] * 2)
         # eigenvalues to within rounding; a smaller spread is always safe
         smallest = np.linalg.eigvalsh(part.transpose(0, 2, 1) @ part)[:, :2].sum(axis=1)
         spreads[first:last] = np.maximum(smallest - 1e-14 * norms[first:last], 0.0)
@@ -247,9 +287,8 @@ def _queries(xyz: np.ndarray, n_jobs: int | None) -> kernels.Queries:
     return kernels.Queries(flat, norms, spreads)
 
 
-def _groups(
-    flat: np.ndarray,
-    norms: np.ndarray,
+def group_frames(
+    queries: kernels.Queries,
     members: np.ndarray,
     count: int,
     random: np.random.Generator,
@@ -259,26 +298,27 @@ def _groups(
     empty.
     """
     seeds = random.choice(members, max(1, min(count, len(members))), replace=False)
-    label = _nearest(flat, norms, members, flat[seeds], norms[seeds], n_jobs)
+    label = nearest_centres(queries, members, queries.flat[seeds], queries.norms[seeds], n_jobs)
     parts = np.split(
         members[np.argsort(label, kind="stable")], np.cumsum(np.bincount(label, minlength=len(seeds)))[:-1]
     )
     return [(part, int(seed)) for part, seed in zip(parts, seeds, strict=True) if len(part)]
 
 
-def _nearest(
-    flat: np.ndarray,
-    norms: np.ndarray,
+def nearest_centres(
+    queries: kernels.Queries,
     members: np.ndarray,
     centres: np.ndarray,
     centre_norms: np.ndarray,
     n_jobs: int | None,
 ) -> np.ndarray:
-    """Return the nearest of `centres` for each of `members`."""
+    """Return the nearest of `centres` (flat frames) for each of `members`."""
     labels = np.empty(len(members), np.int32)
 
     def assign(first: int, last: int) -> None:
-        kernels.nearest_centres(flat, norms, members, centres, centre_norms, first, last, labels)
+        kernels.nearest_centres(
+            queries.flat, queries.norms, members, centres, centre_norms, first, last, labels
+        )
 
     run_ranges(assign, len(members), 4096, n_jobs)
     return labels

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mdfuzzy._folder import FORMAT, TEMPORARY, ArrayFolder, to_json, write_json
+from mdfuzzy._drafts import TEMPORARY
+from mdfuzzy._folder import FORMAT, ArrayFolder, to_json, write_json
 from mdfuzzy._lock import LOCK, FolderLock
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.features import Features

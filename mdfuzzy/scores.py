@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_finite, check_int, check_real
+from mdfuzzy._check import check_finite, check_int, check_numbers, check_real
 from mdfuzzy.memberships import membership_entropy
 
 #: Up to so many clusters the best map from clusters to labels is found exactly.
@@ -211,7 +211,7 @@ def _search_map(
 
 
 def _check_memberships(memberships: npt.ArrayLike) -> np.ndarray:
-    values = np.asarray(memberships, dtype=np.float64)
+    values = check_numbers("memberships", memberships)
     if values.ndim != 2 or values.size == 0:
         raise ValueError(
             f"`memberships` must be an (n, K) array with n and K at least 1; got shape {values.shape}."

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_int, check_real, read_only
-from mdfuzzy.density import dtm_log_density, intrinsic_dimension
+from mdfuzzy._check import check_int, check_real, check_type, read_only
+from mdfuzzy.density import dtm_log_density
+from mdfuzzy.dimension import intrinsic_dimension
 from mdfuzzy.graph import Graph
 from mdfuzzy.neighbors import Neighbors
 from mdfuzzy.persistence import compute_persistence
@@ -126,6 +127,7 @@ def states_by_k(
     >>> mf.states_by_k(neighbors, ks=[15, 30, 50]).n_states
     array([2, 2, 2])
     """
+    check_type("neighbors", neighbors, Neighbors, remedy="`neighbors_from` takes arrays.")
     high = neighbors.k // 2
     remedy = (
         f"The density needs twice as many neighbours; these were searched with n_neighbors={neighbors.k}."
@@ -191,6 +193,7 @@ def resample_states(
     >>> result.gap.n_states, int(result.n_states.max())
     (2, 2)
     """
+    check_type("neighbors", neighbors, Neighbors, remedy="`neighbors_from` takes arrays.")
     lengths = _check_lengths(lengths, len(neighbors))
     n_resamples = check_int("n_resamples", n_resamples, 1)
     level = check_real("level", level, above=0, at_most=0.5)

@@ -128,8 +128,10 @@ def tabulate_states(
     data: Frames | Features | None, memberships: Memberships, cores: Cores, visits: "Visits | None" = None
 ) -> StateTable:
     """Return the table of the states of a clustering; see `Clustering.states`."""
-    counts = np.bincount(memberships.hard[memberships.hard >= 0], minlength=len(cores))
+    hard = memberships.hard
+    counts = np.bincount(hard[hard >= 0], minlength=len(cores))
     torsions = isinstance(data, Frames) and data.phi is not None
+    sizes = cores.sizes
     rows = []
     for state, peak in enumerate(cores.peaks.tolist()):
         rows.append(
@@ -137,7 +139,7 @@ def tabulate_states(
                 state=state,
                 frames=int(counts[state]),
                 share=float(counts[state] / len(memberships)),
-                core=int(cores.sizes[state]),
+                core=int(sizes[state]),
                 prominence=float(cores.prominence[state]),
                 peak=peak,
                 phi=tuple(data.phi[peak].tolist()) if torsions else (),

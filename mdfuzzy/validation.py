@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mdfuzzy._check import check_type
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.kinetics import (
     ChapmanKolmogorov,
@@ -84,6 +85,7 @@ def validate_model(result: Clustering, *, n_resamples: int = 50, seed: int = 0) 
     >>> print(validation.reason)
     The slowest timescale, ... ps at a lag of ... ps, ...
     """
+    check_type("result", result, Clustering, remedy="`cluster` makes it.")
     if result.data is None:
         return Validation(
             None, None, None, "There are no trajectories: the clustering began with neighbours."

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from mdfuzzy._check import check_choice, check_real
-from mdfuzzy.density import intrinsic_dimension
+from mdfuzzy.dimension import intrinsic_dimension
 from mdfuzzy.graph import Graph
 from mdfuzzy.neighbors import Neighbors
 

@@ -282,6 +282,28 @@ def test_uneven_passages_count_as_fewer():
     assert found.passages[6] == 2
 
 
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (
+            {"predicted": [0.5, 0.5]},
+            r"`predicted` must have shape \(frames, states\), not empty; got shape \(2,\)",
+        ),
+        ({"predicted": [[2.0, 0.0]] * 2}, r"`predicted` must be probabilities, in \[0, 1\]; got 0 to 2"),
+        (
+            {"outcomes": [0.0, 1.0]},
+            r"`outcomes` must be integers, one per row of `predicted`, 2; got .* float64",
+        ),
+        ({"passages": [0]}, r"`passages` must be integers, one per row of `predicted`, 2; got shape \(1,\)"),
+        ({"n_bins": 0}, r"`n_bins` must be an int of at least 1; got 0"),
+    ],
+)
+def test_a_diagram_of_bad_predictions(changed, message):
+    given = {"predicted": [[0.5, 0.5]] * 2, "outcomes": [0, 1], "passages": [0, 1]} | changed
+    with pytest.raises(ValueError, match=message):
+        mf.kinetics.reliability(**given)
+
+
 # --- choosing beta by it
 
 

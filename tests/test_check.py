@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from mdfuzzy._check import check_choice, check_finite, check_int, check_real, check_type, read_only
+from mdfuzzy._check import (
+    check_choice,
+    check_finite,
+    check_int,
+    check_optional_bool,
+    check_real,
+    check_type,
+    read_only,
+)
 
 
 @pytest.mark.parametrize("value", [1, 7, 10, np.int32(7), np.uint8(10)])
@@ -73,6 +81,13 @@ def test_real_of_another_type(value):
         check_real("beta", value, remedy="Large is hot.")
 
 
+def test_optional_bool():
+    assert [check_optional_bool("whole", value) for value in (True, False, None)] == [True, False, None]
+    for value in (1, 0, "yes"):
+        with pytest.raises(TypeError, match=f"`whole` must be True, False or None; got {value!r}"):
+            check_optional_bool("whole", value)
+
+
 def test_choice():
     assert check_choice("kind", "union", ("union", "directed")) == "union"
     with pytest.raises(
@@ -112,8 +127,11 @@ def test_read_only_view_shares_memory_and_leaves_the_original_writeable():
 
 def test_another_type_is_named_with_what_was_expected():
     check_type("k", 3, int)
-    check_type("k", 3, (str, int))
+    check_type("k", 3, str, int)
     with pytest.raises(TypeError, match=r"^`graph` must be `str`; got NoneType\. Make one\.$"):
         check_type("graph", None, str, remedy="Make one.")
     with pytest.raises(TypeError, match=r"^`data` must be `str` or `bytes`; got int\.$"):
-        check_type("data", 3, (str, bytes))
+        check_type("data", 3, str, bytes)
+    check_type("data", None, str, None)
+    with pytest.raises(TypeError, match=r"^`data` must be `str` or None; got int\.$"):
+        check_type("data", 3, str, None)

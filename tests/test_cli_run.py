@@ -158,7 +158,7 @@ def test_running_again_computes_nothing_and_other_settings_only_what_depends_on_
     assert main(arguments(files, out, "--bare")) == 0
     first = capsys.readouterr().out
     for module, name in (
-        (pipeline, "rmsd_neighbors"),
+        (_states, "rmsd_neighbors"),
         (_states, "find_cores"),
         (pipeline, "solve_memberships"),
     ):
@@ -299,6 +299,11 @@ def test_assign(files, finished, tmp_path, capsys):
     assert (tmp_path / "out" / "frames.csv").read_text().count("\n") == 1501
     found = mf.assign(mf.RunDir(finished).load(), mf.load(tmp_path / "new.xtc", top=files / "top.pdb"))
     assert found.summary() in text
+    # Discrete trajectories by the larger cores, as those of the run itself; the table by the walk's.
+    assert_array_equal(np.load(tmp_path / "out/pyemma/cores/new.npy"), found.milestones.labels)
+    table = np.genfromtxt(tmp_path / "out/frames.csv", delimiter=",", names=True)
+    assert_array_equal(table["core"], found.cores.labels)
+    assert 0 < np.count_nonzero(found.cores.labels >= 0) < np.count_nonzero(found.milestones.labels >= 0)
 
 
 def test_assign_refuses_other_atoms(files, finished, tmp_path, capsys):

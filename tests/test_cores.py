@@ -187,3 +187,18 @@ def test_something_else_in_place_of_peaks():
     graph = mf.euclidean_neighbors(np.arange(8.0)[:, None], n_neighbors=2).graph(k=2)
     with pytest.raises(TypeError, match="`peaks` must be `Persistence`; got list"):
         mf.find_cores(graph, np.zeros(8), [], min_prominence=1.0)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        (([0, 0], [0], [0], [1.0]), r"got shapes \(2,\), \(1,\), \(1,\) and \(1,\)"),
+        (([0, 0], [0, -1], [0], [1.0, 2.0]), r"`prominence` one per state; got shapes .* and \(2,\)"),
+        (([0, 1], [0, -1], [0], [1.0]), r"`basins` must be in \[-1, 0\]; got 0 to 1"),
+        (([0, 0], [0, -2], [0], [1.0]), r"`labels` must be in \[-1, 0\]; got -2 to 0"),
+        (([0, 0], [0, -1], [2], [1.0]), r"`peaks` must be in \[0, 1\]; got 2 to 2"),
+    ],
+)
+def test_arrays_that_do_not_belong_together(arrays, message):
+    with pytest.raises(ValueError, match=message):
+        mf.Cores(*arrays)

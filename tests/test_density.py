@@ -35,7 +35,7 @@ def test_dtm_agrees_with_the_slow_twin(m):
 def test_dtm_over_several_chunks_is_the_same(monkeypatch):
     neighbors = neighbors_of(np.random.default_rng(0).normal(size=(60, 3)), 20)
     whole = mf.dtm_log_density(neighbors)
-    monkeypatch.setattr("mdfuzzy.density._CHUNK", 7)
+    monkeypatch.setattr("mdfuzzy.dimension._CHUNK", 7)
     np.testing.assert_allclose(mf.dtm_log_density(neighbors), whole, rtol=0, atol=1e-12)
 
 
@@ -214,3 +214,11 @@ def test_kernels_whose_volume_is_beyond_doubles(kernel, window, dimension):
 def test_something_else_in_place_of_neighbours():
     with pytest.raises(TypeError, match=r"`neighbors` must be `Neighbors`; got ndarray\. `neighbors_from`"):
         mf.dtm_log_density(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("estimate", [mf.kde_log_density, mf.kde_window])
+def test_kernels_want_the_points_themselves(estimate):
+    points = np.random.default_rng(0).normal(size=(20, 2))
+    new = mf.euclidean_neighbors(points, n_neighbors=5, queries=points[:4] + 0.1)
+    with pytest.raises(ValueError, match=r"`neighbors` must be of points among themselves; got .*4 among"):
+        estimate(new, dimension=2.0)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType, ModuleType
 
@@ -19,17 +20,33 @@ PACKAGE = Path(mdfuzzy.__file__).parent
 
 #: Reading trajectories, and its private parts: each may import only what stands to its right.
 READING = (
-    *("loading", "_store", "_plan", "features", "frames"),
-    *("_pieces", "_atoms", "_boxes", "_files", "_claims", "_sources", "_trajectories"),
+    *("loading", "recording", "frame_files", "_store", "_plan", "features", "frames", "_pieces"),
+    *("_universes", "_universe_topology", "_atoms", "_boxes", "_files", "_claims", "_sources"),
+    "_trajectories",
+)
+#: The search for neighbours under RMSD, and its private parts: the same.
+SEARCH = (
+    "rmsd",
+    "rmsd_mdtraj",
+    "_sharded",
+    "_scattered",
+    "_layout",
+    "_blocks",
+    "_shards",
+    "workers",
+    "rmsd_index",
+    "_movable",
 )
 #: The steps, later ones first: each may import only what stands to its right.
 STEPS = (
     *("interfaces", "kinetics", "scores", "beta_scan", "memberships", "weights", "cores", "stability"),
-    *("persistence", "prominence", "density", "rmsd", "rmsd_index", "neighbors", "graph"),
+    *("persistence", "prominence", "density", "dimension"),
+    *(module for module in SEARCH if not module.startswith("_")),
+    *("neighbors", "graph"),
     *(module for module in READING if not module.startswith("_")),
 )
 #: What imports numba when it is imported, and so is imported inside functions only.
-COMPILED = {"_kernels", "_cells", "rmsd_index"}
+COMPILED = {"_kernels", "_cells", "rmsd_index", "_sharded", "_scattered", "_layout", "_blocks", "_shards"}
 #: All steps in one call.
 RUNNING = ("pipeline", "clustering", "state_table", "settings")
 #: What every module may use.
@@ -39,32 +56,43 @@ LAYERS: dict[str, set[str]] = {
     "__init__": set(),
     "_check": set(),
     "_warn": set(),
+    "_drafts": set(),
     "_threads": {"_check"},
     "_kernels": {"_kernels"},
     "_cells": {"_kernels"},
     "_hierarchy": {"_kernels", "_threads"},
     "_solve": {"_kernels", "_hierarchy", "_threads"},
+    "_conformations": {"_check", "frames"},
     "_records": set(),
     "settings": {"_check"},
     **{step: {*COMMON, *STEPS[place + 1 :]} for place, step in enumerate(STEPS)},
     **{module: {*COMMON, *READING[place + 1 :]} for place, module in enumerate(READING)},
+    **{
+        module: {*COMMON, *SEARCH[place + 1 :], "neighbors", "graph", "frame_files", "frames"}
+        for place, module in enumerate(SEARCH)
+    },
     "state_table": {*COMMON, *STEPS},
     "clustering": {*COMMON, *STEPS, "settings", "state_table"},
     "_steps": {*COMMON, *STEPS, "settings", "_records"},
     "_states": {*COMMON, *STEPS, "settings", "_steps"},
-    "pipeline": {*COMMON, *STEPS, "settings", "clustering", "_steps", "_states"},
+    "_walk": {*COMMON, *STEPS, "settings", "_steps", "_states"},
+    "pipeline": {*COMMON, *STEPS, "settings", "clustering", "_steps", "_states", "_walk"},
     "_distances": {*COMMON, *STEPS},
     "estimator": {*COMMON, *STEPS, *RUNNING, "_distances"},
-    **{name: {*COMMON, *STEPS, *RUNNING} for name in ("assignment", "validation")},
+    **{name: {*COMMON, *STEPS, *RUNNING} for name in ("assignment", "validation", "mdanalysis")},
     "regions": {"frames"},
-    "_folder": set(),
+    "_folder": {"_drafts"},
     "_lock": set(),
-    "rundir": {*COMMON, *STEPS, *RUNNING, "_folder", "_lock"},
-    **{name: {*COMMON, *STEPS, *RUNNING} for name in ("plots", "exports", "datasets")},
-    "report": {*COMMON, *STEPS, *RUNNING, "plots", "__init__"},  # the version
+    "rundir": {*COMMON, *STEPS, *RUNNING, "_drafts", "_folder", "_lock"},
+    **{name: {*COMMON, *STEPS, *RUNNING, "_drafts"} for name in ("plots", "exports")},
+    "datasets": {*COMMON, *STEPS, *RUNNING},
+    "report": {*COMMON, *STEPS, *RUNNING, "_drafts", "plots", "__init__"},  # the version
 }
 LAYERS["memberships"] |= {"_solve"}
 LAYERS["rmsd_index"] |= {"_cells"}
+LAYERS["workers"] |= {"__init__"}  # the version
+for search in ("rmsd", "rmsd_mdtraj"):
+    LAYERS[search] |= {"_conformations"}
 LAYERS["__main__"] = {"cli"}
 LAYERS["cli"] = {name for name in LAYERS if not name.startswith("_")} | {"__init__", "_kernels"}
 
@@ -75,17 +103,32 @@ LIBRARIES: dict[str, set[str]] = {
     "scipy": set(LAYERS) - {"__init__", "_check", "_warn", "_threads", "cli"},
     "sklearn": {"neighbors", "density", "estimator"},
     "numba": {"_kernels", "_threads"},
-    "mdtraj": {*READING, "exports", "datasets", "rmsd"},
+    "mdtraj": {*READING, "exports", "datasets", "rmsd_mdtraj"},
     "matplotlib": {"plots"},
     "plotly": {"report"},
     "deeptime": {"kinetics"},
     "click": {"cli"},
+    "distributed": {"workers"},
     "pyarrow": {"exports"},
     "tables": {"_files"},
+    "MDAnalysis": {"_universes", "_universe_topology", "recording", "mdanalysis"},
     "pynndescent": {"neighbors"},
 }
 #: Slow to import: only inside functions, so that importing the package answers at once.
-HEAVY = ("mdtraj", "matplotlib", "plotly", "deeptime", "sklearn", "scipy", "numba")
+HEAVY = (
+    "mdtraj",
+    "matplotlib",
+    "plotly",
+    "deeptime",
+    "sklearn",
+    "scipy",
+    "numba",
+    "distributed",
+    "MDAnalysis",
+)
+
+#: Public modules whose names need a library that is an extra.
+OPTIONAL = {"mdanalysis": "MDAnalysis"}
 
 
 def module_of(path: Path) -> str:
@@ -166,7 +209,8 @@ def test_libraries_appear_only_where_they_belong(path: Path):
 @each_source
 def test_slow_libraries_are_imported_inside_functions(path: Path):
     module = module_of(path)
-    if module in {*COMPILED, "estimator"}:  # itself imported only when `FuzzyModeSeeking` is used
+    # The last two are imported only when their class is used, which inherits from one of the library.
+    if module in {*COMPILED, "estimator", "mdanalysis"}:
         return
     nodes = list(at_import_time(ast.parse(path.read_text())))
     for name, node in imports(nodes):
@@ -214,6 +258,8 @@ def public_objects() -> Iterator[tuple[str, object]]:
             continue  # reported by test_every_public_name_resolves_and_is_listed
         if isinstance(value, ModuleType):
             yield name, value
+            if name in OPTIONAL and find_spec(OPTIONAL[name]) is None:
+                continue
             for inner in value.__all__:
                 yield from with_methods(f"{name}.{inner}", getattr(value, inner))
         elif callable(value):

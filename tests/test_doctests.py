@@ -13,6 +13,8 @@ MODULES = ["mdfuzzy", *(found.name for found in pkgutil.walk_packages(mdfuzzy.__
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name: str):
+    if name.startswith("mdfuzzy.mdanalysis."):
+        pytest.importorskip("MDAnalysis", reason="MDAnalysis is not installed: pip install '.[mdanalysis]'")
     module = import_module(name)
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)

@@ -2,6 +2,8 @@
 
 import pickle
 import warnings
+from dataclasses import fields
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -186,13 +188,16 @@ def test_rows_have_no_order_in_time():
         mf.FuzzyModeSeeking(beta="kinetic").fit(blobs(100))
 
 
-def test_parameters_are_explained_by_the_help_texts_of_the_settings():
-    from dataclasses import fields
-
+def test_parameters_are_those_of_the_settings():
+    known = {each.name: each for each in fields(mf.Settings)}
+    found = signature(mf.FuzzyModeSeeking).parameters
+    # What searches, scans and draws trajectories anew is of no use to points without an order.
+    assert set(known) - set(found) == {"recall", "scan_beta", "scan_k", "resamples", "seed"}
+    assert set(found) - set(known) == {"metric"}
     text = " ".join(mf.FuzzyModeSeeking.__doc__.split())
-    shared = set(mf.FuzzyModeSeeking().get_params()) & {field.name for field in fields(mf.Settings)}
-    for field in fields(mf.Settings):
-        if field.name in shared - {"beta"}:  # not all that chooses beta is of use without trajectories
-            assert f"{field.name} : " in text
-            assert field.metadata["help"].replace("frame", "point") in text
-            assert mf.FuzzyModeSeeking().get_params()[field.name] == field.default
+    for name in set(known) & set(found):
+        assert found[name].default == known[name].default
+        assert found[name].annotation == known[name].type
+        assert f" {name} : " in text
+        if name != "beta":  # not all that chooses it is of use without trajectories
+            assert known[name].metadata["help"].replace("frame", "point") in text

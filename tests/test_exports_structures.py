@@ -228,7 +228,7 @@ def test_a_format_whose_package_is_missing(frames, interfaces, tmp_path: Path, m
 
 def test_features_have_no_structures(interfaces, tmp_path: Path):
     features = mf.Features(np.zeros((N, 1)))
-    with pytest.raises(TypeError, match="`frames` must be `Frames`, which have structures; got Features"):
+    with pytest.raises(TypeError, match="`frames` must be `Frames`; got Features"):
         mf.exports.structures(tmp_path / "new", features, CORES, MEMBERSHIPS, interfaces)
 
 

@@ -259,7 +259,44 @@ def test_a_kind_that_does_not_exist():
 
 def test_no_rows():
     with pytest.raises(ValueError, match="`indptr` must have one entry more than there are points"):
-        mf.Graph([0], [], [], "union", 0, k=1)
+        mf.Graph([0], [], [], "union", 1, k=1)
+
+
+@pytest.mark.parametrize("indices", [[2, 1, 0, 0], [1, 1, 0, 0]])
+def test_rows_that_do_not_ascend(indices):
+    with pytest.raises(
+        ValueError, match=r"`indices` must ascend within each row, .* got other ones in row 0"
+    ):
+        mf.Graph([0, 2, 3, 4], indices, np.ones(4), "union", 3, k=1)
+
+
+@pytest.mark.parametrize("kind", ["union", "radius"])
+def test_a_direction_is_missing(kind):
+    rows = [0, 1, 2, 2], [1, 0], np.ones(2)
+    assert mf.Graph(*rows, kind, 3, k=1, scale=1.0).symmetric
+    one_way = [0, 1, 2, 3], [1, 0, 1], np.ones(3)
+    message = rf"every edge in both directions if `kind` is '{kind}'; got 1 edges from and 2 to point 1"
+    with pytest.raises(ValueError, match=message):
+        mf.Graph(*one_way, kind, 3, k=1, scale=1.0)
+    assert not mf.Graph(*one_way, "directed", 3, k=1).symmetric
+    assert not mf.Graph(*one_way, kind, 4, k=1, scale=1.0).symmetric  # of new points to fitted ones
+
+
+def test_what_made_the_graph_is_missing():
+    for kind in ("union", "directed"):
+        with pytest.raises(TypeError, match=r"`k` must be an int of at least 1; got None\. It is the number"):
+            mf.Graph([0, 1, 2], [1, 0], [1.0, 1.0], kind, 2)
+    with pytest.raises(TypeError, match=r"`scale` must be a finite number > 0; got None\. It is the largest"):
+        mf.Graph([0, 1, 2], [1, 0], [1.0, 1.0], "radius", 2)
+
+
+def test_arrays_and_numbers_of_another_type():
+    with pytest.raises(TypeError, match=r"`indices` must be integers; got float64"):
+        mf.Graph([0, 1, 2], [1.5, 0], [1.0, 1.0], "union", 2, k=1)
+    with pytest.raises(TypeError, match=r"`distances` must be numbers; got <U1"):
+        mf.Graph([0, 1, 2], [1, 0], ["a", "b"], "union", 2, k=1)
+    with pytest.raises(TypeError, match=r"`n_targets` must be an int of at least 1; got '2'"):
+        mf.Graph([0, 1, 2], [1, 0], [1.0, 1.0], "union", "2", k=1)
 
 
 @pytest.mark.parametrize("graph", [None, np.eye(3), "union"])

@@ -127,8 +127,8 @@ def test_the_connected_set_is_that_with_the_most_frames():
 
 
 def test_eigenvalues_that_are_no_decay():
-    times = relaxation_times(np.array([1.5, 1.0, 0.5, 0.0, -0.5]), 2.0)
-    assert_array_equal(times, [np.inf, np.inf, 2 / np.log(2), np.nan, np.nan])
+    times = relaxation_times(np.array([1.5, 1.0, 0.5, 0.0, -0.5, -1.0]), 2.0)
+    assert_array_equal(times, [np.inf, np.inf, 2 / np.log(2), np.nan, np.nan, np.nan])
 
 
 # --- bad input

@@ -378,3 +378,30 @@ def test_a_tolerance_that_cannot_be_kept_or_says_nothing(tolerance):
     graph, cores = path()
     with pytest.raises(ValueError, match=r"`tolerance` must be a finite number >= 1e-12 and <= 0\.0001; got"):
         mf.solve_memberships(graph, np.zeros(5), cores, tolerance=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("values", "lost", "log_weights"),
+    [
+        (np.ones(3), np.zeros(3), np.zeros(3)),
+        (np.ones((3, 0)), np.zeros(3), np.zeros(3)),
+        (np.ones((3, 1)), np.zeros(2), np.zeros(3)),
+        (np.ones((3, 1)), np.zeros(3), np.zeros((3, 1))),
+    ],
+)
+def test_arrays_that_do_not_belong_together(values, lost, log_weights):
+    with pytest.raises(ValueError, match=r"`values` must have shape \(points, states\), `lost` and `log_w"):
+        mf.Memberships(values, lost, 2.0, log_weights, 1.0)
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.1, np.nan])
+def test_memberships_are_shares(bad):
+    with pytest.raises(ValueError, match=r"`values` must be in \[0, 1\]; got "):
+        mf.Memberships([[1.0, 0.0], [bad, 0.0]], np.zeros(2), 2.0, np.zeros(2), 1.0)
+
+
+def test_new_points_have_the_weight_of_the_nearest_fitted_one():
+    # Without the factor of the kernel, which depends on where a step comes from.
+    fitted = mf.Memberships(np.eye(2), np.zeros(2), 1.0, [3.0, 5.0], 0.0, "gaussian", 0.1, k=2)
+    new = mf.Neighbors([[0, 1], [1, 0]], [[0.5, 0.6], [0.4, 1.0]], n_targets=2)
+    np.testing.assert_array_equal(mf.extend_memberships(fitted, new).log_weights, [3.0, 5.0])

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mdfuzzy as mf
-from mdfuzzy import beta_scan, pipeline
+from mdfuzzy import _walk, beta_scan, pipeline
 
 
 def blobs(*sizes: int, apart: float = 7.0, d: int = 2, seed: int = 0) -> list[np.ndarray]:
@@ -113,7 +113,7 @@ def test_chooses_beta_by_the_entropy():
 
 def few(monkeypatch, number: int) -> None:
     """Let beta be chosen on so many frames."""
-    monkeypatch.setattr(pipeline, "scan_frames", partial(beta_scan.scan_frames, max_frames=number))
+    monkeypatch.setattr(_walk, "scan_frames", partial(beta_scan.scan_frames, max_frames=number))
 
 
 @pytest.mark.filterwarnings("ignore:H has")
@@ -222,10 +222,10 @@ def test_warns_if_the_states_of_those_frames_are_others(monkeypatch):
 
 def test_periodic_features_and_frames_stay_what_they_are_when_some_are_picked():
     features = mf.Features(np.arange(10.0)[:, None], periodic=[0], period=12.0)
-    some = pipeline._pick(features, np.array([1, 3]))
+    some = _walk.pick_frames(features, np.array([1, 3]))
     assert (some.values.ravel().tolist(), some.periodic.tolist(), some.period) == ([1.0, 3.0], [0], 12.0)
     frames = mf.datasets.alanine_dipeptide(stride=3000)
-    some = pipeline._pick(frames, np.array([2, 5]))
+    some = _walk.pick_frames(frames, np.array([2, 5]))
     assert_array_equal(some.xyz, frames.xyz[[2, 5]])
     assert some.lengths.tolist() == [2]
 
@@ -307,7 +307,7 @@ def test_bad_data(data: object, error: type[Exception], match: str):
 
 def test_bad_settings():
     points = np.random.default_rng(0).normal(size=(20, 2))
-    with pytest.raises(TypeError, match=r"`settings` must be `Settings`; got {'k': 3}. Use mf.Settings"):
+    with pytest.raises(TypeError, match=r"`settings` must be `Settings`; got dict. Use mf.Settings"):
         mf.cluster(points, {"k": 3})
     with pytest.raises(ValueError, match=r"`k` must be an int in \[1, 9\]; got 10. The density uses 2k"):
         mf.cluster(points, mf.Settings(k=10))

@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 import mdfuzzy as mf
 from mdfuzzy.plots import figures
 from mdfuzzy.plots._axes import time_unit
+from mdfuzzy.plots.projections import project
+from mdfuzzy.report.figures import network_figure
 
 
 @pytest.fixture(scope="module")
@@ -157,10 +159,22 @@ def test_network_has_a_circle_per_state_and_a_line_per_interface(interfaces):
 
 
 def test_network_draws_passages_without_an_interface(interfaces):
-    ax = mf.plots.state_network(dataclasses.replace(interfaces, others=[[0, 2, 3]]), [0.6, 0.3, 0.1])
+    interfaces = dataclasses.replace(interfaces, others=[[0, 2, 3]])
+    ax = mf.plots.state_network(interfaces, [0.6, 0.3, 0.1])
     assert texts(ax)[:3] == ["12", "0", "3"]
     assert ax.lines[2].get_linestyle() == ":"
     assert legend(ax)[-1] == "passages without an interface"
+
+
+def test_networks_count_every_passage_by_the_milestones(result):
+    counts = mf.kinetics.transition_counts(result.data, result.milestones)
+    touching = {tuple(pair) for pair in result.interfaces.pairs.tolist()}
+    assert touching < {(0, 1), (0, 2), (1, 2)}  # otherwise every number would come from the interfaces
+    picture = figures._pictures(result, project(result.data))["network"]()
+    drawn = [int(text) for text in texts(picture.axes[0])[:3]]
+    assert sum(drawn) == counts.sum() - np.trace(counts)
+    links = network_figure(result)["data"]
+    assert sorted(next(each["text"] for each in links if "text" in each)) == sorted(map(str, drawn))
 
 
 def test_network_at_given_places(interfaces):
@@ -387,8 +401,8 @@ def test_write_plots_writes_only_what_is_asked_for(result, tmp_path: Path):
 
 def test_a_picture_that_fails_leaves_the_old_one(tmp_path: Path):
     class Broken:
-        def savefig(self, path, **options):
-            Path(path).write_bytes(b"half")
+        def savefig(self, file, **options):
+            file.write(b"half")
             raise OSError("no space left on device")
 
     path = tmp_path / "states.png"
@@ -420,13 +434,13 @@ def test_every_function_draws_on_the_axes_that_it_is_given(result, interfaces):
 
 
 def test_peaks_and_beta_refuse_bad_input(result):
-    with pytest.raises(TypeError, match=r"`peaks` must be Persistence or Clustering; got \[1\]"):
+    with pytest.raises(TypeError, match=r"`peaks` must be `Persistence` or `Clustering`; got list"):
         mf.plots.persistence_diagram([1])
     with pytest.raises(ValueError, match=r"`prominence` must be a finite number > 0; got 0"):
         mf.plots.prominences(result, prominence=0)
     with pytest.raises(ValueError, match=r"`shown` must be an int of at least 1; got 0"):
         mf.plots.prominences(result, shown=0)
-    with pytest.raises(TypeError, match=r"`scan` must be BetaScan or Clustering; got 2"):
+    with pytest.raises(TypeError, match=r"`scan` must be `BetaScan` or `Clustering`; got "):
         mf.plots.beta_scan(2)
     with pytest.raises(ValueError, match=r"`scan` must hold a scan over beta; got a Clustering without"):
         mf.plots.beta_scan(dataclasses.replace(result, beta_scan=None))
@@ -434,7 +448,9 @@ def test_peaks_and_beta_refuse_bad_input(result):
 
 def test_network_refuses_bad_input(interfaces):
     draw = mf.plots.state_network
-    with pytest.raises(TypeError, match=r"`interfaces` must be Interfaces; got None. `find_interfaces`"):
+    with pytest.raises(
+        TypeError, match=r"`interfaces` must be `Interfaces`; got NoneType. `find_interfaces`"
+    ):
         draw(None, [1.0])
     with pytest.raises(
         ValueError, match=r"`populations` must have one share per state, at least 3; got .*\(2,\)"
@@ -442,6 +458,8 @@ def test_network_refuses_bad_input(interfaces):
         draw(interfaces, [0.5, 0.5])
     with pytest.raises(ValueError, match=r"`populations` must be shares of all frames.*Divide counts"):
         draw(interfaces, [10, 20, 30])
+    with pytest.raises(ValueError, match=r"`populations` must have one share per state, at least 4; got"):
+        draw(dataclasses.replace(interfaces, others=[[0, 3, 1]]), [0.5, 0.3, 0.2])
     with pytest.raises(ValueError, match=r"`positions` must be 3 finite points, one per state"):
         draw(interfaces, [0.5, 0.3, 0.2], positions=[[0, 0]])
     with pytest.raises(ValueError, match=r"`positions` must be different for every state"):
@@ -449,9 +467,9 @@ def test_network_refuses_bad_input(interfaces):
 
 
 def test_time_and_models_refuse_bad_input(result):
-    with pytest.raises(TypeError, match=r"`data` must be Frames or Features; got None"):
+    with pytest.raises(TypeError, match=r"`data` must be `Frames` or `Features`; got NoneType"):
         mf.plots.membership_timeline(None, result.memberships)
-    with pytest.raises(TypeError, match=r"`memberships` must be Memberships; got Clustering"):
+    with pytest.raises(TypeError, match=r"`memberships` must be `Memberships`; got Clustering"):
         mf.plots.membership_timeline(result.data, result)
     with pytest.raises(
         ValueError, match=r"`memberships` must be of the same frames, 3; got Memberships\(900"
@@ -459,9 +477,9 @@ def test_time_and_models_refuse_bad_input(result):
         mf.plots.membership_timeline(mf.Features(np.zeros((3, 1))), result.memberships)
     with pytest.raises(ValueError, match=r"`trajectory` must be an int in \[0, 1\]; got 2"):
         mf.plots.membership_timeline(result.data, result.memberships, trajectory=2)
-    with pytest.raises(TypeError, match=r"`timescales` must be ImpliedTimescales; got 3"):
+    with pytest.raises(TypeError, match=r"`timescales` must be `ImpliedTimescales`; got int"):
         mf.plots.implied_timescales(3)
-    with pytest.raises(TypeError, match=r"`test` must be ChapmanKolmogorov; got 3"):
+    with pytest.raises(TypeError, match=r"`test` must be `ChapmanKolmogorov`; got int"):
         mf.plots.chapman_kolmogorov(3)
     with pytest.raises(
         ValueError, match=r"`states` must be different states of the test, \[2, 3\]; got \[0\]"
@@ -469,7 +487,7 @@ def test_time_and_models_refuse_bad_input(result):
         mf.plots.chapman_kolmogorov(chapman_kolmogorov_test(2), states=[0])
     with pytest.raises(TypeError, match=r"`figure` must be a matplotlib Figure; got 3"):
         mf.plots.chapman_kolmogorov(chapman_kolmogorov_test(2), figure=3)
-    with pytest.raises(TypeError, match=r"`calibration` must be Calibration or Reliability; got 3"):
+    with pytest.raises(TypeError, match=r"`calibration` must be `Calibration` or `Reliability`; got int"):
         mf.plots.reliability(3)
     diagram = mf.kinetics.reliability([[0.75, 0.25]] * 4, [0, 0, 0, 1], [0, 1, 2, 3], n_bins=2)
     with pytest.raises(ValueError, match=r"`forecast` must be None for a single diagram; got 'luck'"):
@@ -477,7 +495,7 @@ def test_time_and_models_refuse_bad_input(result):
 
 
 def test_figures_refuse_bad_input(result, tmp_path: Path):
-    with pytest.raises(TypeError, match=r"`result` must be Clustering; got 3"):
+    with pytest.raises(TypeError, match=r"`result` must be `Clustering`; got int"):
         mf.plots.overview(3)
     with pytest.raises(ValueError, match=r"`result` must be of frames or features.*Give a `projection`"):
         mf.plots.overview(dataclasses.replace(result, data=None))

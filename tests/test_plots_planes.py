@@ -382,7 +382,9 @@ def test_refuses_bad_input(two_states):
         ValueError, match=r"`values` must be Memberships or a Clustering for kind='second'; got None"
     ):
         draw(frames, kind="second")
-    with pytest.raises(TypeError, match=r"`values` must be Memberships or a Clustering; got array"):
+    with pytest.raises(
+        TypeError, match=r"`values` must be `Memberships` or `Clustering` or None; got ndarray"
+    ):
         draw(frames, memberships.values)
     with pytest.raises(ValueError, match=r"`values` must belong to the same frames, 1000; got 2 rows"):
         draw(frames, memberships_of([[1.0, 0.0], [0.0, 1.0]]))
@@ -394,7 +396,7 @@ def test_refuses_bad_input(two_states):
         ValueError, match=r"`state` must be given with kind='membership' only; got 1 with 'states'"
     ):
         draw(frames, memberships, state=1)
-    with pytest.raises(TypeError, match=r"`cores` must be Cores; got \[0\]"):
+    with pytest.raises(TypeError, match=r"`cores` must be `Cores` or None; got list"):
         draw(frames, cores=[0])
     with pytest.raises(ValueError, match=r"`cores` must belong to the same frames, 1000; got Cores"):
         draw(frames, cores=mf.Cores([0], [0], [0], [np.inf]))

@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 import json
+import os
 import re
 import zlib
 from html.parser import HTMLParser
@@ -104,10 +105,10 @@ def test_is_whole_or_not_there(blobs: mf.Clustering, tmp_path: Path, monkeypatch
     path = tmp_path / "report.html"
     path.write_text("the old one")
 
-    def fail(self: Path, target: Path) -> None:
+    def fail(draft: Path, target: Path) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(Path, "replace", fail)
+    monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
         mf.report.write_report(path, blobs)
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
@@ -118,11 +119,11 @@ def test_is_whole_or_not_there(blobs: mf.Clustering, tmp_path: Path, monkeypatch
 
 
 def test_refuses_what_it_cannot_show(blobs: mf.Clustering, tmp_path: Path):
-    with pytest.raises(TypeError, match=r"`result` must be a Clustering; got 5\. `cluster` makes it\."):
+    with pytest.raises(TypeError, match=r"`result` must be `Clustering`; got int\. `cluster` makes it\."):
         mf.report.write_report(tmp_path / "report.html", 5)
-    with pytest.raises(TypeError, match=r"`timescales` must be ImpliedTimescales or None; got \[1\]\."):
+    with pytest.raises(TypeError, match=r"`timescales` must be `ImpliedTimescales` or None; got list\."):
         mf.report.write_report(tmp_path / "report.html", blobs, timescales=[1])
-    with pytest.raises(TypeError, match=r"`test` must be ChapmanKolmogorov or None; got \[1\]\."):
+    with pytest.raises(TypeError, match=r"`test` must be `ChapmanKolmogorov` or None; got list\."):
         mf.report.write_report(tmp_path / "report.html", blobs, test=[1])
     with pytest.raises(FileNotFoundError, match=r"`path` must be in an existing folder; got .*Make "):
         mf.report.write_report(tmp_path / "no" / "report.html", blobs)

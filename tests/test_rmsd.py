@@ -261,6 +261,18 @@ class TestSearch:
         assert found.distances.max() < 1e-7
         assert np.array_equal(np.sort(found.indices // 5, axis=1)[:, 0], np.arange(300) // 5)
 
+    def test_of_equally_near_frames_the_first_are_nearer(self):
+        """Every frame stands there nine times, so that the last place is always one of many."""
+        xyz = np.repeat(wiggled(400, 6, seed=8), 9, axis=0)[np.random.default_rng(0).permutation(3600)]
+        flat = xyz.reshape(len(xyz), -1)
+        norms = np.sum(flat.astype(float) ** 2, axis=1)
+        found = mf.rmsd_neighbors(xyz, n_neighbors=40)
+        exact, everything = np.empty(len(xyz)), np.arange(len(xyz), dtype=np.int32)
+        for query in range(0, len(xyz), 37):
+            squared_distances(flat[query], norms[query], flat, norms, everything, exact)
+            exact[query] = np.inf
+            assert np.array_equal(found.indices[query], np.argsort(exact, kind="stable")[:40])
+
     def test_all_frames_identical(self):
         xyz = np.repeat(wiggled(1, 6, seed=9), 200, axis=0)
         found = mf.rmsd_neighbors(xyz, n_neighbors=10)

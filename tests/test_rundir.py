@@ -13,16 +13,16 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mdfuzzy as mf
-from mdfuzzy import _folder, _states, pipeline, rmsd
+from mdfuzzy import _folder, _states, _walk, pipeline, rmsd
 from mdfuzzy._records import pack, unpack
 
 STEPS = {
-    (pipeline, "euclidean_neighbors"): "neighbors",
+    (_states, "euclidean_neighbors"): "neighbors",
     (_states, "intrinsic_dimension"): "dimension",
     (_states, "dtm_log_density"): "log_density",
     (_states, "compute_persistence"): "persistence",
     (_states, "find_cores"): "cores",
-    (pipeline, "scan_beta"): "beta_scan",
+    (_walk, "scan_beta"): "beta_scan",
     (pipeline, "solve_memberships"): "memberships",
 }
 
@@ -198,11 +198,11 @@ def test_an_interrupted_write_leaves_nothing_behind(tmp_path, monkeypatch):
     store = mf.RunDir(tmp_path)
     store.put("step", values=np.zeros(3))
 
-    def full_disk(file, array):
+    def full_disk(file, array, **options):
         file.write(b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_folder, "_save", full_disk)
+    monkeypatch.setattr(np, "save", full_disk)
     with pytest.raises(OSError, match="No space left"):
         store.put("step", values=np.ones(3))
     assert_array_equal(store.get("step")["values"], np.zeros(3))

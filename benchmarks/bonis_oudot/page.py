@@ -1,7 +1,8 @@
 """The page: made from the results of all experiments, as they were written last."""
 
-import json
 from pathlib import Path
+
+from pages import save_page
 
 from bonis_oudot import alanine, gaussians, links, spirals, table_text
 
@@ -32,19 +33,6 @@ independent evidence.
 """
 
 
-def write_result(folder: Path, name: str, found: dict) -> None:
-    """Keep what an experiment found."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-
-
 def write_page(folder: Path) -> Path:
     """Write index.md from the results that are there."""
-    parts = [_HEAD.format(names=", ".join(f"`{name}`" for name in EXPERIMENTS))]
-    for name, tell in EXPERIMENTS.items():
-        file = folder / f"{name}.json"
-        if file.exists():
-            parts.append(tell(json.loads(file.read_text(encoding="utf-8"))))
-    page = folder / "index.md"
-    page.write_text("\n".join(parts), encoding="utf-8")
-    return page
+    return save_page(folder, _HEAD.format(names=", ".join(f"`{name}`" for name in EXPERIMENTS)), EXPERIMENTS)

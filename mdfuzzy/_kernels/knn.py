@@ -202,10 +202,22 @@ def sort_together(keys, items):  # IN, OUT keys, items
 
 
 @kernel()
+def settle_ties(exact, kept, order):  # IN, OUT kept
+    """Let the smaller frame come first among equal distances: so the nearest do not depend on the cells."""
+    for i in range(1, len(kept)):
+        item, hole = kept[i], i
+        while hole > 0 and exact[hole - 1] == exact[i] and order[kept[hole - 1]] > order[item]:
+            kept[hole] = kept[hole - 1]
+            hole -= 1
+        kept[hole] = item
+
+
+@kernel()
 def settle(queries, query, norm, cells, lane, targets, bounds, count, squared, k):  # OUT targets, bounds
     """Compute exact distances of a lane's candidates; keep, in order, the k nearest or, with k = 0, all.
 
-    Those whose bound, or distance, is above the threshold `squared` are left out. Return how many are kept.
+    Those whose bound, or distance, is above the threshold `squared` are left out; of equally near ones the
+    first frames are nearer. Return how many are kept.
     """
     kept = np.empty(count + 1, np.int32)
     left = 0
@@ -216,6 +228,8 @@ def settle(queries, query, norm, cells, lane, targets, bounds, count, squared, k
     exact = np.empty(left)
     squared_distances(queries.flat[query], norm, cells.flat, cells.norms, kept, exact)
     sort_together(exact, kept)
+    if k > 0:
+        settle_ties(exact, kept, cells.order)
     size = 0
     while size < left and (size < k or k == 0) and (k > 0 or exact[size] <= squared):
         targets[lane, size] = kept[size]
@@ -333,8 +347,9 @@ def search_cell(
                 while inside[l] - bins[l, highest[l]] >= k:
                     inside[l] -= bins[l, highest[l]]
                     highest[l] -= 1
-                limits[l] = lower_edge(tally.lowest + highest[l] + 1)
-                threshold[l] = np.sqrt(limits[l])
+                edge = lower_edge(tally.lowest + highest[l] + 1)
+                threshold[l] = min(threshold[l], np.sqrt(edge) * (1 + 1e-15))
+                limits[l] = threshold[l] ** 2
                 if exact:
                     limits[l] = screen_limit(threshold[l], nearness[l], torques[l], spreads[l], slack.length)
     return True

@@ -6,7 +6,7 @@ import click
 
 import mdfuzzy as mf
 from mdfuzzy.cli.options import Command, output_option, reading_options, run_argument
-from mdfuzzy.cli.outputs import write_assignment
+from mdfuzzy.cli.outputs import write_exports
 
 
 @click.command("assign", cls=Command)
@@ -27,10 +27,10 @@ def command(folder: str, files: tuple[str, ...], output: str | None, **reading: 
     run = mf.RunDir(folder)
     result = run.load()
     known = run.reading or {}
-    for name in ("top", "atoms"):
-        reading[name] = reading[name] if reading[name] is not None else known.get(name)
+    for name in ("top", "atoms", "whole"):
+        reading[name] = reading[name] if reading.get(name) is not None else known.get(name)
     found = mf.assign(result, mf.load(list(files), **reading))
     click.echo(found.summary())
     place = Path(folder, "assigned") if output is None else Path(output)
-    for line in write_assignment(place, found):
+    for line in write_exports(place, found, ["pyemma", "table"]):
         click.echo(line)

@@ -41,7 +41,7 @@ def write_pictures(
     yield f"{len(paths)} pictures in {folder}"
 
 
-def write_exports(folder: Path, result: "Clustering", kinds: Sequence[str]) -> Iterator[str]:
+def write_exports(folder: Path, result: "Clustering | Assignment", kinds: Sequence[str]) -> Iterator[str]:
     """Write files for other programs and yield a line about each kind."""
     data, cores, memberships = result.data, result.cores, result.memberships
     for kind in kinds:
@@ -67,11 +67,3 @@ def write_page(
     tests = mf.validate_model(result) if validation is None else validation
     mf.report.write_report(path, result, timescales=tests.timescales, test=tests.test, title=title)
     return f"report: {path}"
-
-
-def write_assignment(folder: Path, found: "Assignment") -> Iterator[str]:
-    """Write what was found of new frames and yield a line about each part."""
-    mf.exports.write_pyemma(folder / "pyemma", found.data, found.cores, found.memberships, overwrite=True)
-    yield f"{EXPORTS['pyemma']} in {folder / 'pyemma'}"
-    mf.exports.frame_table(folder / "frames.csv", found.data, found.cores, found.memberships, overwrite=True)
-    yield f"{EXPORTS['table']}: {folder / 'frames.csv'}"

@@ -15,7 +15,7 @@ from mdfuzzy import __version__
 #: What a user can put right by other input; everything else is a failure of the program or the machine.
 BAD_INPUT = (
     *(ValueError, TypeError, FileNotFoundError, FileExistsError, BlockingIOError),
-    *(IsADirectoryError, NotADirectoryError, PermissionError),
+    *(IsADirectoryError, NotADirectoryError, PermissionError, ConnectionRefusedError),
 )
 
 

@@ -1,5 +1,6 @@
 """``mdfuzzy run``: from trajectory files to states, pictures, exports and a report."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from mdfuzzy.clustering import Clustering
     from mdfuzzy.frames import Frames
     from mdfuzzy.settings import Settings
+    from mdfuzzy.workers import Client
 
 
 @click.command("run", cls=Command)
@@ -34,8 +36,31 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Stop when the states are found: no pictures, exports or report.",
 )
+@click.option(
+    "--dask",
+    cls=Option,
+    section="Cluster",
+    metavar="ADDRESS|local:N",
+    help="Search neighbours on the workers of a Dask cluster: the address of its scheduler, or the JSON file "
+    "that it wrote; or on N workers on this machine. The result does not depend on it.",
+)
+@click.option(
+    "--layout",
+    cls=Option,
+    section="Cluster",
+    type=click.Choice(["scattered", "sharded"]),
+    help="Whether every worker has all frames, or a part of them. Default: by the workers' memory.",
+)
 @click.pass_obj
-def command(session: Session, files: tuple[str, ...], output: str, bare: bool, **options: object) -> None:
+def command(
+    session: Session,
+    files: tuple[str, ...],
+    output: str,
+    bare: bool,
+    dask: str | None,
+    layout: str | None,
+    **options: object,
+) -> None:
     """Find the states of a molecule in its trajectories.
 
     FILES are trajectories of the same atoms, each of them one run (a pattern such as 'run*.xtc' is fine). No
@@ -51,15 +76,28 @@ def command(session: Session, files: tuple[str, ...], output: str, bare: bool, *
       mdfuzzy run traj*.xtc --top protein.pdb --atoms 'name CA' --stride 10 -o out
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta 0.5     colder: harder states
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta kinetic
+      mdfuzzy run traj*.xtc --top ala2.pdb -o out --dask tcp://10.0.0.1:8786
     """
+    from mdfuzzy.workers import connect
+
     settings = take_settings(options)
-    frames = mf.load(list(files), **options)
-    click.echo(frames.summary())
-    find_states(session, frames, settings, Path(output), bare=bare)
+    if layout is not None and dask is None:
+        raise click.UsageError("--layout is for a search with --dask.")
+    with nullcontext() if dask is None else connect(dask) as client:  # before anything is written
+        frames = mf.load(list(files), **options)
+        click.echo(frames.summary())
+        find_states(session, frames, settings, Path(output), bare=bare, client=client, layout=layout)
 
 
 def find_states(
-    session: Session, frames: "Frames", settings: "Settings", folder: Path, *, bare: bool = False
+    session: Session,
+    frames: "Frames",
+    settings: "Settings",
+    folder: Path,
+    *,
+    bare: bool = False,
+    client: "Client | None" = None,
+    layout: str | None = None,
 ) -> "Clustering":
     """Cluster the frames, print what was found, and write what belongs to it."""
     from mdfuzzy._kernels.compiling import compiled_ahead
@@ -67,7 +105,7 @@ def find_states(
     run = mf.RunDir(folder)
     session.resume = f"; what is finished is kept in {folder}, and the same command goes on from there"
     with compiled_ahead():
-        result = mf.cluster(frames, settings, store=run)
+        result = mf.cluster(frames, settings, store=run, client=client, layout=layout)
     click.echo()
     show(result)
     if not bare:

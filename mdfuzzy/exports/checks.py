@@ -1,5 +1,6 @@
 """Checks: what goes into one export must be about the same frames and the same states."""
 
+from mdfuzzy._check import check_type
 from mdfuzzy.cores import Cores
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
@@ -22,11 +23,7 @@ def check_states(data: Frames | Features, cores: Cores, memberships: Memberships
 
 def check_interfaces(data: Frames, cores: Cores, interfaces: Interfaces) -> None:
     """Raise unless `interfaces` are between the states of `cores`, with frames of `data`."""
-    if not isinstance(interfaces, Interfaces):
-        raise TypeError(
-            f"`interfaces` must be `Interfaces`; got {type(interfaces).__name__}. `find_interfaces` makes "
-            "them."
-        )
+    check_type("interfaces", interfaces, Interfaces, remedy="`find_interfaces` makes them.")
     last_state = int(interfaces.pairs.max(initial=-1))
     last_frame = max((int(frames.max(initial=-1)) for frames in interfaces.frames), default=-1)
     if last_state >= len(cores) or last_frame >= len(data):

@@ -1,15 +1,13 @@
-"""Places to write to: files appear whole or not at all, and what is not ours stays as it is.
-
-One writer at a time may use a place: what it finds there half-written was left by one that was killed.
-"""
+"""Places to write to: files appear whole or not at all, and what is not ours stays as it is."""
 
 import os
-import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+from mdfuzzy._drafts import draft_beside, whole_file
 
 
 @contextmanager
@@ -24,18 +22,10 @@ def new_file(path: str | os.PathLike, *, overwrite: bool) -> Iterator[BinaryIO]:
                 f"`path` must be a new file; got {str(path)!r}, which is there already. Give another name, "
                 "or overwrite=True to replace it."
             )
-    with _making("path", path.parent):
+    with _making("path", path.parent), ExitStack() as stack:
         with _explaining("path", path):
-            temporary = _temporary(path)
-            file = open(temporary, "xb")  # noqa: SIM115, closed below
-        try:
-            with file:
-                yield file
-            os.replace(temporary, path)
-        except BaseException:
-            with suppress(OSError):
-                temporary.unlink()
-            raise
+            file = stack.enter_context(whole_file(path))
+        yield file
 
 
 @contextmanager
@@ -50,7 +40,7 @@ def new_files(folder: str | os.PathLike, kind: str, *, overwrite: bool) -> Itera
         is_new = not folder.exists()
         if not is_new and not folder.is_dir():
             raise NotADirectoryError(f"`folder` must be a folder; got the file {str(folder)!r}.")
-        stage = _temporary(folder if is_new else folder / kind)
+        stage = draft_beside(folder if is_new else folder / kind)
         present = [] if is_new else sorted(each.name for each in folder.iterdir())
         if present and not overwrite:
             raise FileExistsError(
@@ -109,16 +99,6 @@ def _read_record(path: Path) -> set[Path]:
         return set()
     names = [Path(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return {name for name in names if name.parts and not name.is_absolute() and ".." not in name.parts}
-
-
-def _temporary(path: Path) -> Path:
-    """Return a name beside `path` that nothing has, and remove what killed writers left under such names."""
-    ours = re.compile(rf"\.{re.escape(path.name)}-[0-9a-f]{{8}}\.tmp")
-    for left_over in path.parent.iterdir() if path.parent.is_dir() else ():
-        if ours.fullmatch(left_over.name):
-            shutil.rmtree(left_over) if left_over.is_dir() else left_over.unlink()
-    # Not `tempfile`, whose files only their owner may read.
-    return path.parent / f".{path.name}-{os.urandom(4).hex()}.tmp"
 
 
 @contextmanager

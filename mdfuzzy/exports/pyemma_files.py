@@ -58,7 +58,8 @@ def write_pyemma(
     data : Frames or Features
         What was clustered.
     cores : Cores
-        Of its frames.
+        Of its frames, the core set of the Markov model. Large ones serve it best: of a clustering, its
+        `milestones` rather than the `cores` of the walk, which trajectories hardly ever enter.
     memberships : Memberships
         Of its frames.
     lag : int, optional
@@ -102,7 +103,7 @@ def write_pyemma(
     >>> steps = np.repeat(rng.integers(0, 2, 40), 25)  # back and forth between two states
     >>> result = mf.cluster([part[:, None] * 6 + rng.normal(size=(500, 2)) for part in np.split(steps, 2)])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     new = mf.exports.write_pyemma(folder, result.data, result.cores, result.memberships)
+    ...     new = mf.exports.write_pyemma(folder, result.data, result.milestones, result.memberships)
     ...     sorted(path.name for path in new.glob("cores/*"))
     ['0.dtraj', '0.npy', '1.dtraj', '1.npy']
     """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._check import check_int
+from mdfuzzy._check import check_int, check_type
 from mdfuzzy.cores import Cores
 from mdfuzzy.exports.checks import check_interfaces, check_states
 from mdfuzzy.exports.columns import frame_columns, write_csv
@@ -128,11 +128,7 @@ def structures(
     ...     print(*sorted(path.name for path in new.glob("[!.]*")))
     README.txt state_0_core.pdb state_0_peak.pdb state_1_core.pdb state_1_peak.pdb structures.csv
     """
-    if not isinstance(frames, Frames):
-        raise TypeError(
-            f"`frames` must be `Frames`, which have structures; got {type(frames).__name__}. `load` makes "
-            "them."
-        )
+    check_type("frames", frames, Frames, remedy="`load` makes them: only frames have structures.")
     check_states(frames, cores, memberships)
     check_interfaces(frames, cores, interfaces)
     n = check_int("n", n, 1)

@@ -10,6 +10,7 @@ from mdfuzzy._warn import warn_user
 from mdfuzzy.cores import Cores
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
+from mdfuzzy.kinetics.dtrajs import check_data
 from mdfuzzy.kinetics.outcomes import make_case
 from mdfuzzy.memberships import Memberships
 
@@ -63,6 +64,7 @@ def kinetic_criterion(
     >>> round(score(mf.Memberships(right, np.zeros(48), 1.0, np.zeros(48), 0.0)), 2)
     1.0
     """
+    check_data(data)
     chosen = np.arange(len(data)) if frames is None else np.asarray(frames)
     mask = np.zeros(len(data), bool)
     mask[chosen] = True

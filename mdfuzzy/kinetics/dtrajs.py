@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import read_only
+from mdfuzzy._check import check_type, read_only
 from mdfuzzy._warn import warn_user
 from mdfuzzy.cores import Cores
 from mdfuzzy.features import Features
@@ -78,7 +78,8 @@ def timestep(data: Frames | Features) -> float | None:
     >>> mf.kinetics.timestep(mf.datasets.alanine_dipeptide(stride=10))
     2.0
     """
-    return data.timestep if isinstance(_check_data(data), Frames) else None
+    check_data(data)
+    return data.timestep if isinstance(data, Frames) else None
 
 
 def hard_dtrajs(data: Frames | Features, memberships: Memberships) -> list[np.ndarray]:
@@ -227,6 +228,7 @@ def transition_counts(data: Frames | Features, cores: Cores) -> np.ndarray:
     array([[0, 1],
            [1, 0]])
     """
+    check_cores(data, cores)
     counts = np.zeros((len(cores), len(cores)), np.int64)
     for dtraj in milestone(core_dtrajs(data, cores)).dtrajs:
         moved = np.flatnonzero(np.diff(dtraj))
@@ -236,33 +238,24 @@ def transition_counts(data: Frames | Features, cores: Cores) -> np.ndarray:
 
 def check_memberships(data: Frames | Features, memberships: Memberships) -> None:
     """Raise unless `memberships` are of the frames of `data`."""
-    _check_data(data)
-    if not isinstance(memberships, Memberships):
-        raise TypeError(
-            f"`memberships` must be `Memberships`; got {type(memberships).__name__}. "
-            "`solve_memberships` makes them; a clustering holds them as `result.memberships`."
-        )
+    check_data(data)
+    remedy = "`solve_memberships` makes them; a clustering holds them as `result.memberships`."
+    check_type("memberships", memberships, Memberships, remedy=remedy)
     _check_rows("memberships", len(memberships), data)
 
 
 def check_cores(data: Frames | Features, cores: Cores) -> None:
     """Raise unless `cores` are of the frames of `data`."""
-    _check_data(data)
-    if not isinstance(cores, Cores):
-        raise TypeError(
-            f"`cores` must be `Cores`; got {type(cores).__name__}. `find_cores` makes them; a clustering "
-            "holds them as `result.cores`."
-        )
+    check_data(data)
+    remedy = "`find_cores` makes them; a clustering holds them as `result.cores`."
+    check_type("cores", cores, Cores, remedy=remedy)
     _check_rows("cores", len(cores.labels), data)
 
 
-def _check_data(data: Frames | Features) -> Frames | Features:
-    if not isinstance(data, Frames | Features):
-        raise TypeError(
-            f"`data` must be `Frames` or `Features`; got {type(data).__name__}. `load` and `Features` make "
-            "them; a clustering holds them as `result.data`."
-        )
-    return data
+def check_data(data: Frames | Features) -> None:
+    """Raise unless `data` are frames or features."""
+    remedy = "`load` and `Features` make them; a clustering holds them as `result.data`."
+    check_type("data", data, Frames, Features, remedy=remedy)
 
 
 def _check_rows(name: str, rows: int, data: Frames | Features) -> None:

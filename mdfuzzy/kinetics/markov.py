@@ -127,7 +127,7 @@ def markov_model(
     if len(left_out):
         warn_user(
             f"The trajectories do not connect all states in both directions at lag {lag}: the model leaves "
-            f"out {', '.join(map(str, left_out))}.",
+            f"out {', '.join(map(str, left_out))}."
         )
     from deeptime.markov.tools.analysis import mfpt
 
@@ -197,10 +197,9 @@ def relaxation_times(eigenvalues: np.ndarray, lag: float) -> np.ndarray:
     >>> relaxation_times(np.array([1.0, np.exp(-0.5), -0.1]), 2)
     array([inf,  4., nan])
     """
-    size = np.abs(eigenvalues)
-    positive = (np.real(eigenvalues) > 0) & (size < 1)
-    times = -lag / np.log(np.where(positive, size, 0.5))
-    return np.where(positive, times, np.where(size >= 1, np.inf, np.nan))
+    size, positive = np.abs(eigenvalues), np.real(eigenvalues) > 0
+    times = -lag / np.log(np.where(positive & (size < 1), size, 0.5))
+    return np.where(positive, np.where(size < 1, times, np.inf), np.nan)
 
 
 def check_dtrajs(dtrajs: Sequence[np.ndarray] | Milestoned) -> list[np.ndarray]:

@@ -10,6 +10,7 @@ from mdfuzzy._check import check_choice, read_only
 from mdfuzzy.cores import Cores
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
+from mdfuzzy.kinetics.dtrajs import check_data
 
 Direction = Literal["next", "last"]
 
@@ -98,6 +99,7 @@ def find_outcomes(data: Frames | Features, cores: Cores | npt.ArrayLike) -> Outc
 
 def core_labels(data: Frames | Features, cores: Cores | npt.ArrayLike) -> tuple[np.ndarray, int]:
     """Return (the core of each frame, -1 outside, (n,) int32; the number of cores), or raise."""
+    check_data(data)
     labels = np.asarray(cores.labels if isinstance(cores, Cores) else cores)
     if labels.shape != (len(data),) or not np.issubdtype(labels.dtype, np.integer) or labels.min() < -1:
         raise ValueError(

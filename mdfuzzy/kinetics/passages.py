@@ -8,7 +8,7 @@ from mdfuzzy._check import check_int, check_real, read_only
 from mdfuzzy.cores import Cores
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
-from mdfuzzy.kinetics.dtrajs import core_dtrajs, milestone, timestep
+from mdfuzzy.kinetics.dtrajs import check_cores, core_dtrajs, milestone, timestep
 
 #: One-sided confidence of the bound below the mean dwell time.
 _CONFIDENCE = 0.95
@@ -125,6 +125,7 @@ def visits(data: Frames | Features, cores: Cores, *, min_exits: int = 10, min_ra
 
     min_exits = check_int("min_exits", min_exits, 1)
     min_ratio = check_real("min_ratio", min_ratio, at_least=1)
+    check_cores(data, cores)
     states = len(cores)
     milestoned = milestone(core_dtrajs(data, cores)).dtrajs
     entered, left = _passages(milestoned, states)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import read_only
+from mdfuzzy._check import check_int, check_numbers, read_only
 
 #: Two-sided 95 % of a normal distribution.
 _Z = 1.959964
@@ -79,7 +79,21 @@ def reliability(
     >>> mf.kinetics.reliability([[0.75, 0.25]] * 4, [0, 0, 0, 1], [0, 1, 2, 3], n_bins=2).observed
     array([0.25, 0.75])
     """
-    predicted, outcomes = np.asarray(predicted, dtype=np.float64), np.asarray(outcomes)
+    n_bins = check_int("n_bins", n_bins, 1)
+    predicted, outcomes = check_numbers("predicted", predicted), np.asarray(outcomes)
+    if predicted.ndim != 2 or predicted.size == 0:
+        raise ValueError(
+            f"`predicted` must have shape (frames, states), not empty; got shape {predicted.shape}."
+        )
+    if not -1e-6 <= predicted.min() <= predicted.max() <= 1 + 1e-6:  # up to rounding
+        got = f"{predicted.min():g} to {predicted.max():g}"
+        raise ValueError(f"`predicted` must be probabilities, in [0, 1]; got {got}.")
+    for name, given in (("outcomes", outcomes), ("passages", np.asarray(passages))):
+        if given.shape != predicted.shape[:1] or given.dtype.kind not in "iu":
+            raise ValueError(
+                f"`{name}` must be integers, one per row of `predicted`, {len(predicted)}; got shape "
+                f"{given.shape} of {given.dtype}."
+            )
     states = predicted.shape[1]
     bins = np.minimum((predicted * n_bins).astype(np.int64), n_bins - 1).ravel()
     came_true = (outcomes[:, None] == np.arange(states)).ravel()

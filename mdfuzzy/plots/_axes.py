@@ -37,14 +37,6 @@ def figure_of(figure: "Figure | SubFigure | None", *, width: float, height: floa
     return figure
 
 
-def check_type(name: str, value: object, *types: type, remedy: str = "") -> object:
-    """Return `value` if it is of one of `types`, or raise and name them."""
-    if not isinstance(value, types):
-        rule = " or ".join(each.__name__ for each in types)
-        raise TypeError(f"`{name}` must be {rule}; got {value!r}." + (f" {remedy}" if remedy else ""))
-    return value
-
-
 def color_bar(ax: "Axes", image: object, label: str) -> None:
     """Draw the colour bar of an image to the right of its axes, as high as these whatever the layout."""
     ax.figure.colorbar(image, cax=ax.inset_axes((1.03, 0.0, 0.05, 1.0)), label=label)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._check import check_choice, check_int
+from mdfuzzy._check import check_choice, check_int, check_type
+from mdfuzzy._drafts import whole_file
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.frames import Frames
 from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales
-from mdfuzzy.plots._axes import DPI, check_type, new_figure
+from mdfuzzy.plots._axes import DPI, new_figure
 from mdfuzzy.plots.betas import beta_scan
 from mdfuzzy.plots.forecasts import reliability
 from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
@@ -163,13 +164,8 @@ def _pictures(result: Clustering, projection: Projection) -> dict[str, Callable[
 
 
 def _write(path: Path, figure: "Figure", dpi: int) -> Path:
-    """Write a picture under another name first, so that a file of its name is always whole."""
-    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        figure.savefig(unfinished, format="png", dpi=dpi)
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        figure.savefig(file, format="png", dpi=dpi)
     return path
 
 

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._check import check_choice
+from mdfuzzy._check import check_choice, check_type
 from mdfuzzy.kinetics import Calibration, Reliability
-from mdfuzzy.plots._axes import axes_of, check_type, open_frame
+from mdfuzzy.plots._axes import axes_of, open_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

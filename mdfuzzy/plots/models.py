@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mdfuzzy._check import check_type
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
-from mdfuzzy.plots._axes import axes_of, check_type, figure_of, open_frame, time_unit
+from mdfuzzy.plots._axes import axes_of, figure_of, open_frame, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

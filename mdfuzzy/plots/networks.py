@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from mdfuzzy._check import check_type
 from mdfuzzy.interfaces import Interfaces
 from mdfuzzy.memberships import Memberships
-from mdfuzzy.plots._axes import axes_of, check_type, percent, push_apart
+from mdfuzzy.plots._axes import axes_of, percent, push_apart
 from mdfuzzy.plots.colors import state_colors
 
 if TYPE_CHECKING:
@@ -104,14 +105,16 @@ class Link:
 
 def list_links(interfaces: Interfaces) -> list[Link]:
     """List the interfaces, and then the pairs that have none but were passed between."""
-    touching = zip(interfaces.pairs.tolist(), interfaces.sizes, interfaces.transitions, strict=True)
-    links = [Link((a, b), int(size), int(times)) for (a, b), size, times in touching]
+    rows = zip(
+        interfaces.pairs.tolist(), interfaces.sizes.tolist(), interfaces.transitions.tolist(), strict=True
+    )
+    links = [Link((a, b), size, times) for (a, b), size, times in rows]
     return links + [Link((a, b), 0, times) for a, b, times in interfaces.others.tolist()]
 
 
 def _check_shares(shares: np.ndarray, interfaces: Interfaces) -> int:
     """Return the number of states, or raise if the shares are not theirs."""
-    least = int(interfaces.pairs.max(initial=-1)) + 1
+    least = max(int(each.max(initial=-1)) for each in (interfaces.pairs, interfaces.others[:, :2])) + 1
     if shares.ndim != 1 or len(shares) < max(least, 1):
         raise ValueError(
             f"`populations` must have one share per state, at least {max(least, 1)}; got shape "

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._check import check_int, check_real
+from mdfuzzy._check import check_int, check_real, check_type
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.persistence import Persistence
-from mdfuzzy.plots._axes import axes_of, check_type, open_frame
+from mdfuzzy.plots._axes import axes_of, open_frame
 from mdfuzzy.plots.colors import state_colors
 
 if TYPE_CHECKING:

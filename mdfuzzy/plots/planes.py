@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, check_int
+from mdfuzzy._check import check_choice, check_int, check_type
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.cores import Cores
 from mdfuzzy.features import Features
@@ -215,20 +215,18 @@ def second_highest(values: np.ndarray) -> np.ndarray:
 def _check_values(
     projection: Projection, memberships: Memberships | None, kind: str, cores: Cores | None
 ) -> None:
+    check_type("values", memberships, Memberships, Clustering, None)
     if memberships is None:
         if kind in _NEED_MEMBERSHIPS:
             raise ValueError(
                 f"`values` must be Memberships or a Clustering for kind={kind!r}; got None. Without them "
                 "there are 'density' and 'free_energy'."
             )
-    elif not isinstance(memberships, Memberships):
-        raise TypeError(f"`values` must be Memberships or a Clustering; got {memberships!r}.")
     elif len(memberships) != len(projection):
         raise ValueError(
             f"`values` must belong to the same frames, {len(projection)}; got {len(memberships)} rows."
         )
-    if cores is not None and not isinstance(cores, Cores):
-        raise TypeError(f"`cores` must be Cores; got {cores!r}.")
+    check_type("cores", cores, Cores, None)
     if cores is not None and len(cores.basins) != len(projection):
         raise ValueError(f"`cores` must belong to the same frames, {len(projection)}; got {cores!r}.")
 

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._check import check_int
+from mdfuzzy._check import check_int, check_type
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.memberships import Memberships
-from mdfuzzy.plots._axes import axes_of, check_type, time_unit
+from mdfuzzy.plots._axes import axes_of, time_unit
 from mdfuzzy.plots.colors import NO_STATE, state_colors
 
 if TYPE_CHECKING:

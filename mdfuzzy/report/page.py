@@ -8,6 +8,8 @@ from string import Template
 import numpy as np
 
 from mdfuzzy import __version__
+from mdfuzzy._check import check_type
+from mdfuzzy._drafts import whole_file
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.frames import Frames
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
@@ -82,17 +84,10 @@ def write_report(
     ...     page.name, "Two heaps" in page.read_text(encoding="utf-8"), page.stat().st_size < 10_000_000
     ('report.html', True, True)
     """
-    if not isinstance(result, Clustering):
-        raise TypeError(f"`result` must be a Clustering; got {result!r}. `cluster` makes it.")
-    if not isinstance(timescales, ImpliedTimescales | None):
-        raise TypeError(
-            f"`timescales` must be ImpliedTimescales or None; got {timescales!r}. "
-            "`kinetics.implied_timescales` makes them."
-        )
-    if not isinstance(test, ChapmanKolmogorov | None):
-        raise TypeError(
-            f"`test` must be ChapmanKolmogorov or None; got {test!r}. `kinetics.chapman_kolmogorov` makes it."
-        )
+    check_type("result", result, Clustering, remedy="`cluster` makes it.")
+    remedy = "`kinetics.implied_timescales` makes them."
+    check_type("timescales", timescales, ImpliedTimescales, None, remedy=remedy)
+    check_type("test", test, ChapmanKolmogorov, None, remedy="`kinetics.chapman_kolmogorov` makes it.")
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(
@@ -103,13 +98,8 @@ def write_report(
             f"`path` must be in an existing folder; got {str(path)!r}. Make {str(path.parent)!r} first."
         )
     page = render(result, timescales=timescales, test=test, title=title)
-    # Under another name first, then renamed: so the file is whole whenever it is there.
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        draft.write_text(page, encoding="utf-8", newline="\n")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        file.write(page.encode("utf-8"))
     return path
 
 

@@ -1,0 +1,130 @@
+"""What dask_scaling.py measured as tables, and what more frames would take."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from mdfuzzy._layout import choose_layout, index_bytes
+from mdfuzzy.rmsd import BLOCK, GROUP
+from mdfuzzy.workers import Workers
+
+#: What Dask may cost.
+GOAL = 0.20
+#: What is forecast: frames, workers, threads of a worker, bytes of a worker.
+FORECASTS = ((10_000_000, 32, 1, 16e9), (100_000_000, 8, 32, 128e9), (100_000_000, 256, 1, 8e9))
+ATOMS = 10
+
+
+def forecast(folder: Path, shard_cost: float) -> list[dict]:
+    """Return what more frames would take.
+
+    From the measured cost of a query and its growth, which are read from `folder`; shards cost `shard_cost`
+    times as much as one index.
+    """
+    searches = json.loads((folder / "neighbors.json").read_text(encoding="utf-8"))
+    whole = json.loads((folder / "headline.json").read_text(encoding="utf-8"))
+    k = searches["neighbors"]
+    (n1, cost1), (n2, cost2) = sorted(
+        (each["frames"], searches["machine"]["cores"] * each["seconds"] / each["frames"])
+        for each in searches["results"]
+    )[-2:]
+    power = np.log(cost2 / cost1) / np.log(n2 / n1)
+    steps = {step["name"]: step for step in whole["steps"]}
+    found = []
+    for n, count, threads, memory in FORECASTS:
+        workers = Workers(tuple(f"tcp://{each}" for each in range(count)), count * threads, memory)
+        layout = choose_layout(workers, n=n, atoms=ATOMS, n_others=0, n_neighbors=k, block=GROUP * BLOCK)
+        frame = 12 * ATOMS + 24
+        sent = n * frame * (layout.shards - 1) if layout.sharded else index_bytes(n, ATOMS) * count
+        more = n / whole["frames"]
+        found.append(
+            {
+                "frames": n,
+                "workers": count,
+                "cores": count * threads,
+                "limit of a worker": memory / 1e9,
+                "layout": "sharded" if layout.sharded else "scattered",
+                "shards": layout.shards,
+                "power": power,
+                "core hours": n * cost2 * (n / n2) ** power * (shard_cost if layout.sharded else 1) / 3600,
+                "memory of a worker": layout.memory / 1e9,
+                "between workers": sent / 1e9,
+                "to the client": 8 * k * n / 1e9,
+                "graph hours": more * steps["graph"]["seconds"] / 3600,
+                "graph memory": more * steps["graph"]["memory"],
+                "solve hours": more * steps["memberships"]["seconds"] / 3600,
+                "solve memory": more * steps["memberships"]["memory"],
+                "threads": whole["threads"],
+            }
+        )
+    return found
+
+
+def forecast_table(found: list[dict]) -> list[str]:
+    """Return the forecasts as lines of Markdown."""
+    heads = " | ".join(f"{each['frames'] / 1e6:.0f} million frames" for each in found)
+    lines = [f"| | {heads} |", "|---|" + "--:|" * len(found)]
+
+    def row(name: str, words: list[str]) -> None:
+        lines.append(f"| {name} | " + " | ".join(words) + " |")
+
+    row("search, core hours", [f"{each['core hours']:.1f}" for each in found])
+    each_has = [(each["cores"] // each["workers"], each["limit of a worker"]) for each in found]
+    row("workers", [f"{each['workers']}" for each in found])
+    row("each with", [f"{cores} core{'s' * (cores > 1)}, {memory:.0f} GB" for cores, memory in each_has])
+    row("duration", [_spell(each["core hours"] / each["cores"]) for each in found])
+    row(
+        "layout",
+        [f"sharded, {each['shards']} shards" if each["shards"] > 1 else "scattered" for each in found],
+    )
+    row("memory of a worker, at most", [f"{each['memory of a worker']:.1f} GB" for each in found])
+    row(
+        "network, between all workers together",
+        [f"{each['between workers']:,.0f} GB" for each in found],
+    )
+    row("network, results to the client", [f"{each['to the client']:,.0f} GB" for each in found])
+    row(
+        "graph, on one machine",
+        [f"{_spell(each['graph hours'])}, {each['graph memory']:,.0f} GB" for each in found],
+    )
+    row(
+        "memberships, on one machine",
+        [f"{_spell(each['solve hours'])}, {each['solve memory']:,.0f} GB" for each in found],
+    )
+    row(
+        "memberships take longer than the search on more than",
+        [f"{each['core hours'] / each['solve hours']:.0f} cores" for each in found],
+    )
+    row(
+        "memory of the one machine, set by memberships",
+        [f"{each['solve memory']:,.0f} GB" for each in found],
+    )
+    return lines
+
+
+def _spell(hours: float) -> str:
+    return f"{hours:.1f} hours" if hours >= 2 else f"{60 * hours:.0f} minutes"
+
+
+def table(found: dict) -> list[str]:
+    """Return the measurements as lines of Markdown."""
+    lines = [
+        "| workers | layout | seconds | local threads, s | overhead | same bits | memory of a worker, GB "
+        "| as estimated |",
+        "|--:|---|--:|--:|--:|---|--:|--:|",
+    ]
+    for each in found["runs"]:
+        for layout, (peak, estimate) in each["memory"].items():
+            lines.append(
+                f"| {each['workers']} | {layout} | {each[layout]:.1f} | {each['local']:.1f} "
+                f"| {each[layout] / each['local'] - 1:+.0%} | {'yes' if each['equal'] else 'NO'} "
+                f"| {peak:.2f} | {estimate:.2f} |"
+            )
+    return lines
+
+
+def goal(found: dict) -> str:
+    """Say whether the goal is met."""
+    worst = max(each["scattered"] / each["local"] - 1 for each in found["runs"])
+    return f"{worst:+.0%} at most, goal {GOAL:+.0%}: {'met' if worst <= GOAL else 'MISSED'}"

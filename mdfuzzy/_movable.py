@@ -1,0 +1,45 @@
+"""Arrays that travel to other processes together."""
+
+from typing import Any
+
+import numpy as np
+
+
+class Movable:
+    """A frozen dataclass of arrays, and of tuples of arrays, that may be sent to another process.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Pair(Movable):
+    ...     one: np.ndarray
+    ...     two: np.ndarray
+    >>> Pair(np.zeros(3), np.ones(4)).__sizeof__()
+    56
+    """
+
+    def __sizeof__(self) -> int:
+        """The bytes of its arrays; Dask asks for them before it moves an object."""
+        return sum(map(_bytes, vars(self).values()))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over what came from another process.
+
+        Arrays may have arrived where kernels cannot use them: read-only, or at an address that is no multiple
+        of the size of a number. For read-only ones kernels would even be compiled anew.
+        """
+        for name, value in state.items():
+            object.__setattr__(self, name, _usable(value))
+
+
+def _bytes(value: object) -> int:
+    if isinstance(value, tuple):
+        return sum(map(_bytes, value))
+    return value.nbytes if isinstance(value, np.ndarray) else 0 if value is None else value.__sizeof__()
+
+
+def _usable(value: object) -> object:
+    if isinstance(value, tuple):
+        return type(value)(*map(_usable, value)) if hasattr(value, "_fields") else tuple(map(_usable, value))
+    return np.require(value, requirements="CAW") if isinstance(value, np.ndarray) else value

@@ -1,0 +1,127 @@
+"""The search for neighbours on a Dask cluster of which every worker has the whole index."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mdfuzzy._blocks import LocalSearch, spell
+from mdfuzzy._layout import TASK, Layout
+from mdfuzzy.rmsd_index import Chunks, RmsdIndex
+from mdfuzzy.workers import Workers, explained, results
+
+if TYPE_CHECKING:
+    from mdfuzzy.workers import Client, Future
+
+logger = logging.getLogger("mdfuzzy")
+
+
+@dataclass(frozen=True, eq=False)
+class ScatteredSearch(LocalSearch):
+    """The nearest neighbours of queries, searched by workers that all have the index.
+
+    Attributes
+    ----------
+    client : distributed.Client
+        Of the cluster.
+    workers : Workers
+        What it offers.
+    layout : Layout
+        What is put on each worker.
+    """
+
+    client: "Client"
+    workers: Workers
+    layout: Layout
+
+    def announce(self, to_do: int) -> None:
+        """Log how long the search of so many queries will take and how much memory it needs on a worker."""
+        duration = spell(self.seconds(1) * to_do / self.workers.threads)
+        logger.info(f"{self._task(to_do)} on {self.workers}: about {duration}; {self.layout}")
+
+    def run(
+        self, names: Sequence[str], advance: Callable[[int], object]
+    ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+        """Yield each of these blocks with its arrays, `indices` and `distances`, when it is done."""
+        tasks = [(name, groups) for name in names for groups in _cut(self.blocks[name])]
+        missing = Counter(name for name, _ in tasks)
+        parts: dict[str, dict[int, tuple]] = {name: {} for name in names}
+        data = _scatter(self.client, self.index, self.chunks)
+        futures = (
+            (
+                (name, groups.start),
+                _submit(self.client, _nearest, *data, groups, self.n_neighbors, self.factor),
+            )
+            for name, groups in tasks
+        )
+        for (name, first), found in results(self.client, futures, 3 * self.workers.threads):
+            advance(len(found[0]))
+            parts[name][first] = found
+            missing[name] -= 1
+            if not missing[name]:
+                near, far = _joined(parts.pop(name))
+                yield name, {"indices": near, "distances": far}
+
+
+def scattered_pairs(
+    client: "Client",
+    workers: Workers,
+    index: RmsdIndex,
+    chunks: Chunks,
+    radius: float,
+    advance: Callable[[int], object],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (queries, indices, distances) of all pairs within `radius` (nm), in the order of the queries."""
+    data = _scatter(client, index, chunks)
+    futures = (
+        (groups, _submit(client, _within, *data, groups, radius)) for groups in _cut(slice(0, len(chunks)))
+    )
+    parts = {}
+    for groups, found in results(client, futures, 3 * workers.threads):
+        advance(int(chunks.sizes[groups].sum()))
+        parts[groups.start] = found
+    return _joined(parts)
+
+
+def _joined(parts: dict[int, tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+    """Return the arrays of the parts of a block, put together in the order of their first groups."""
+    each = [parts[first] for first in sorted(parts)]
+    return tuple(map(np.concatenate, zip(*each, strict=True)))
+
+
+def _cut(groups: slice) -> list[slice]:
+    """Return the groups of a block in tasks."""
+    return [slice(a, min(a + TASK, groups.stop)) for a in range(groups.start, groups.stop, TASK)]
+
+
+def _scatter(client: "Client", index: RmsdIndex, chunks: Chunks) -> tuple["Future", "Future | None"]:
+    """Give the index to every worker, and the queries if they are not its own frames."""
+    with explained(client):
+        return (
+            client.scatter(index, broadcast=True, hash=False),
+            None if chunks.own else client.scatter(chunks, broadcast=True, hash=False),
+        )
+
+
+def _submit(client: "Client", function: Callable, *arguments: object) -> "Future":
+    return client.submit(function, *arguments, pure=False)
+
+
+# --- on a worker: a thread of its own for each task, so no more inside
+
+
+def _nearest(
+    index: RmsdIndex, chunks: Chunks | None, groups: slice, n_neighbors: int, factor: float
+) -> tuple[np.ndarray, np.ndarray]:
+    block = (index.own_chunks() if chunks is None else chunks).take(groups)
+    return index.nearest(block, n_neighbors, factor=factor, n_jobs=1)[:2]
+
+
+def _within(
+    index: RmsdIndex, chunks: Chunks | None, groups: slice, radius: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    block = (index.own_chunks() if chunks is None else chunks).take(groups)
+    return index.within(block, radius, n_jobs=1)

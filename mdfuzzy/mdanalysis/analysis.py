@@ -1,0 +1,160 @@
+"""Fuzzy mode-seeking clustering as an analysis of MDAnalysis: a thin shell around the pipeline."""
+
+from collections.abc import Iterable
+from dataclasses import fields
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING
+
+from MDAnalysis.analysis.base import AnalysisBase
+
+from mdfuzzy._check import check_optional_bool
+from mdfuzzy.pipeline import cluster
+from mdfuzzy.recording import Recording, check_group, kept_place
+from mdfuzzy.settings import Settings, describe_settings
+
+if TYPE_CHECKING:
+    from MDAnalysis import AtomGroup, Universe
+
+
+def _with_settings(kind: type) -> type:
+    """Give a class the fields of `Settings` as keywords, explained by their help texts."""
+    names = [each.name for each in fields(Settings)]
+    text = kind.__doc__ or ""  # python -OO leaves none
+    kind.__doc__ = text.replace("    {settings}", describe_settings(names))
+    own = [
+        Parameter("atomgroup", Parameter.POSITIONAL_OR_KEYWORD),
+        Parameter("whole", Parameter.KEYWORD_ONLY, default=None),
+        Parameter("verbose", Parameter.KEYWORD_ONLY, default=False),
+    ]
+    chosen = [Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default) for each in fields(Settings)]
+    kind.__signature__ = Signature([*own, *chosen])
+    return kind
+
+
+@_with_settings
+class FuzzyModeSeekingAnalysis(AnalysisBase):
+    """The metastable states in a trajectory, and how strongly every frame belongs to each.
+
+    ``run(start, stop, step)`` reads frames one by one, in chunks of bounded size, and then clusters
+    them by RMSD. The universe is left at the frame where it was.
+
+    Parameters
+    ----------
+    atomgroup : AtomGroup or Universe
+        The atoms to compare; of a universe the heavy atoms of the solute.
+    whole : bool, optional
+        Whether to put molecules together that the periodic boundary divides. By default where there are
+        both a box and bonds.
+    verbose : bool
+        Show progress bars.
+    {settings}
+
+    Attributes
+    ----------
+    results.labels : (n,) int32
+        The state that each analysed frame belongs most to; -1 for a frame that reaches no core.
+    results.memberships : (n, states) float64
+        How strongly it belongs to every state; rows sum to 1.
+    results.cores : (n,) int32
+        The state whose core the frame is in; -1 outside every core.
+    results.log_density : (n,) float64
+        Logarithm of the density of conformations at the frame, up to a constant.
+    results.states : StateTable
+        A row for every state: frames, share, core, prominence, densest frame, torsions, visits.
+    results.n_states : int
+        The number of states.
+    results.beta : float
+        The temperature of the walk that was used.
+    results.clustering : Clustering
+        The results of all steps, what was chosen automatically and why, and the warnings. Its ``data`` are
+        the frames (`Frames`), for pictures, exports and kinetics.
+    frames, times : (n,) int, (n,) float
+        Numbers and times (ps) of the analysed frames.
+
+    Examples
+    --------
+    >>> import MDAnalysis as mda, mdfuzzy as mf
+    >>> folder = mf.datasets.folder()
+    >>> universe = mda.Universe(folder / "ala2.pdb", folder / "ala2_00.xtc")
+    >>> heavy = universe.select_atoms("not name H*")
+    >>> analysis = mf.mdanalysis.FuzzyModeSeekingAnalysis(heavy, prominence=1.0).run(step=20)
+    >>> analysis.results.memberships.shape == (1000, analysis.results.n_states)
+    True
+    >>> analysis.frames[analysis.results.labels == 0]  # the frames of the universe in the first state
+    array([...])
+    """
+
+    def __init__(
+        self,
+        atomgroup: "AtomGroup | Universe",
+        *,
+        whole: bool | None = None,
+        verbose: bool = False,
+        **settings: object,
+    ) -> None:
+        unknown = sorted(set(settings) - {each.name for each in fields(Settings)})
+        if unknown:
+            raise TypeError(
+                f"`{unknown[0]}` must be one of the settings; got an unknown name. `mf.Settings` lists them."
+            )
+        check_group(atomgroup)
+        super().__init__(atomgroup.universe.trajectory, verbose=verbose)
+        self._group = atomgroup
+        self._whole = check_optional_bool("whole", whole)
+        self._settings = Settings(**settings)
+
+    def run(
+        self,
+        start: int | None = None,
+        stop: int | None = None,
+        step: int | None = None,
+        frames: Iterable | None = None,
+        verbose: bool | None = None,
+        **options: object,
+    ) -> "FuzzyModeSeekingAnalysis":
+        """Analyse frames of the trajectory.
+
+        Parameters
+        ----------
+        start, stop, step : int, optional
+            Every `step`-th frame from `start` to before `stop`; all by default.
+        frames : array of int or bool, optional
+            The numbers of the frames, ascending, or a mask, instead of these.
+        verbose : bool, optional
+            Show progress bars; by default as the class was told.
+        **options
+            Others of `MDAnalysis.analysis.base.AnalysisBase.run`, such as `progressbar_kwargs`. It runs in
+            one process (the clustering uses `n_jobs` threads): other backends are refused.
+
+        Returns
+        -------
+        FuzzyModeSeekingAnalysis
+            Itself, with its `results`.
+        """
+        self._progress = bool(self._verbose if verbose is None else verbose)
+        with kept_place(self._group):
+            super().run(start, stop, step, frames, verbose, **options)
+        return self
+
+    def _prepare(self) -> None:
+        self._recording = Recording(self._group, whole=self._whole)
+
+    def _single_frame(self) -> None:
+        self._recording.take()
+
+    def _conclude(self) -> None:
+        if self.n_frames < 3:
+            raise ValueError(
+                f"`start`, `stop`, `step` and `frames` must choose at least 3 frames; got {self.n_frames} of "
+                f"{self._trajectory.n_frames}. States need a sample."
+            )
+        frames, self._recording = self._recording.frames(), None
+        found = cluster(frames, self._settings, progress=self._progress)
+        self.results.clustering = found
+        self.results.labels = found.labels
+        self.results.memberships = found.memberships.values
+        self.results.cores = found.cores.labels
+        self.results.log_density = found.log_density
+        self.results.states = found.states
+        self.results.n_states = found.n_states
+        self.results.beta = found.memberships.beta
