@@ -35,8 +35,8 @@ def forecast(folder: Path, shard_cost: float) -> list[dict]:
     for n, count, threads, memory in FORECASTS:
         workers = Workers(tuple(f"tcp://{each}" for each in range(count)), count * threads, memory)
         layout = choose_layout(workers, n=n, atoms=ATOMS, n_others=0, n_neighbors=k, block=GROUP * BLOCK)
-        frame = 12 * ATOMS + 24
-        sent = n * frame * (layout.shards - 1) if layout.sharded else index_bytes(n, ATOMS) * count
+        query = 12 * ATOMS + 24 + 12 * k  # with what was found so far
+        sent = n * query * (layout.shards - 1) if layout.sharded else index_bytes(n, ATOMS) * count
         more = n / whole["frames"]
         found.append(
             {
@@ -110,16 +110,17 @@ def _spell(hours: float) -> str:
 def table(found: dict) -> list[str]:
     """Return the measurements as lines of Markdown."""
     lines = [
-        "| workers | layout | seconds | local threads, s | overhead | same bits | memory of a worker, GB "
-        "| as estimated |",
-        "|--:|---|--:|--:|--:|---|--:|--:|",
+        "| workers | layout | seconds | local threads, s | overhead | in processor time | same bits "
+        "| memory of a worker, GB | as estimated |",
+        "|--:|---|--:|--:|--:|--:|---|--:|--:|",
     ]
     for each in found["runs"]:
+        work = each["processor time"]
         for layout, (peak, estimate) in each["memory"].items():
             lines.append(
                 f"| {each['workers']} | {layout} | {each[layout]:.1f} | {each['local']:.1f} "
-                f"| {each[layout] / each['local'] - 1:+.0%} | {'yes' if each['equal'] else 'NO'} "
-                f"| {peak:.2f} | {estimate:.2f} |"
+                f"| {each[layout] / each['local'] - 1:+.0%} | {work[layout] / work['local'] - 1:+.0%} "
+                f"| {'yes' if each['equal'] else 'NO'} | {peak:.2f} | {estimate:.2f} |"
             )
     return lines
 

@@ -19,7 +19,7 @@ import statistics
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +58,11 @@ def peak_of(client: Client) -> float:
     return max(client.run(peak).values())
 
 
+def processor_time(client: Client) -> float:
+    """Return the seconds that processors have spent on this process and all workers."""
+    return time.process_time() + sum(client.run(time.process_time).values())
+
+
 def estimate(client: Client, xyz: np.ndarray, n_neighbors: int, layout: str) -> float:
     """Return the memory of a worker that is logged before a search, GB."""
     size = {"n": len(xyz), "atoms": xyz.shape[1], "n_others": 0, "n_neighbors": n_neighbors}
@@ -82,13 +87,15 @@ def measure(xyz: np.ndarray, n_neighbors: int, n_workers: int, repeats: int) -> 
             mf.rmsd_neighbors(small, n_neighbors=10, client=client, layout=layout)
         kernels = SECONDS() - begin
         seconds: dict[str, list[float]] = {"local": [], "scattered": [], "sharded": []}
+        work: dict[str, list[float]] = {layout: [] for layout in seconds}
         memory, equal = {}, True
         for _ in range(repeats):
             for layout, laps in seconds.items():
                 options = {} if layout == "local" else {"client": client, "layout": layout}
-                begin = SECONDS()
+                begin, worked = SECONDS(), processor_time(client)
                 found = mf.rmsd_neighbors(xyz, n_neighbors=n_neighbors, n_jobs=n_workers, **options)
                 laps.append(SECONDS() - begin)
+                work[layout].append(processor_time(client) - worked)
                 if layout == "local":
                     local = found
                 else:
@@ -99,6 +106,7 @@ def measure(xyz: np.ndarray, n_neighbors: int, n_workers: int, repeats: int) -> 
         "start": start,
         "kernels": kernels,
         **{layout: statistics.median(laps) for layout, laps in seconds.items()},
+        "processor time": {layout: statistics.median(laps) for layout, laps in work.items()},
         "equal": equal,
         "memory": memory,
     }
@@ -155,7 +163,7 @@ def kill_a_worker(xyz: np.ndarray, n_neighbors: int) -> dict:
     return {"equal": equal, "log": handler.lines}
 
 
-def measure_shards(xyz: np.ndarray, n_neighbors: int, n_shards: int, sample: int = 128) -> dict:
+def measure_shards(xyz: np.ndarray, n_neighbors: int, n_shards: int, sample: int = 512) -> dict:
     """Return how much more time of processors a search in shards takes, on a sample of groups of queries."""
     index = build_index(xyz)
     groups = index.own_chunks()
@@ -166,16 +174,18 @@ def measure_shards(xyz: np.ndarray, n_neighbors: int, n_shards: int, sample: int
     del index, groups, chosen
     shards = [build_shard(xyz[each], each) for each in divide(xyz, n_shards).shards]
     seconds, queries = 0.0, 0
-    for home in shards:
+    for number, home in enumerate(shards):
         own = home.index.own_chunks()
-        for group in np.random.default_rng(1).permutation(len(own))[: sample // n_shards]:
-            part = own.take(slice(group, group + 1))
-            begin = time.process_time()
-            found, visitors = home.nearest(part, n_neighbors)
-            others = [shard.receive(visitors, n_neighbors) for shard in shards if shard is not home]
-            merge([found, *others], n_neighbors)
-            seconds += time.process_time() - begin
-            queries += int(part.sizes.sum())
+        first = len(own) // 2
+        part = own.take(slice(first, first + sample // n_shards))
+        begin = time.process_time()
+        found, visitors = home.nearest(part, n_neighbors)
+        for each in sorted(range(n_shards), key=lambda shard: abs(shard - number))[1:]:
+            farthest = found.squares.reshape(-1, n_neighbors)[:, -1]
+            more = shards[each].receive(replace(visitors, limits=farthest), n_neighbors)
+            found = merge([found, more], n_neighbors)
+        seconds += time.process_time() - begin
+        queries += int(part.sizes.sum())
     return {"cost_frames": len(xyz), "cost_shards": n_shards, "shard_cost": seconds / queries / whole}
 
 

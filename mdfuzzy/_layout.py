@@ -116,10 +116,11 @@ def choose_layout(
     chosen = Layout(1, PROCESS + copies + threads * TASK * kernels.LANES * n_neighbors * 40)
     if layout == "sharded" or (layout is None and limit is not None and chosen.memory > limit):
         for shards in _possible_shards(len(workers.addresses), n, n_neighbors):
-            shard = index_bytes(-(-n // shards), atoms)
+            size = -(-n // shards)
             held = -(-shards // len(workers.addresses)) + 1  # and one that was another worker's
-            passing = 2 * shards * block * frame + 2 * threads * block * n_neighbors * 60
-            memory = PROCESS + held * shard + 2 * frame * -(-n // shards) + passing
+            # of each block in flight its queries and what was found, there when it comes and when it goes
+            passing = 2 * (threads + 1) * min(block, size) * (2 * frame + n_neighbors * 60)
+            memory = PROCESS + held * index_bytes(size, atoms) + 2 * frame * size + passing
             if not chosen.sharded or memory < chosen.memory:
                 chosen = Layout(shards, memory)
             if limit is None or memory <= limit:

@@ -1,8 +1,8 @@
 """The search for neighbours on a Dask cluster of which each worker has some shards of the index.
 
-The queries of a block are searched in their own shard first, then in every other one within the distance
-that is left, and what was found is put together. These are tasks that depend on each other; Dask runs them
-where the shards are, and repeats what was lost with a worker.
+The queries of a block are searched in their own shard first, then in one shard after the other within the
+distance that is left, and what was found is put together. These are tasks that depend on each other; Dask
+runs them where the shards are, and repeats what was lost with a worker.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ import logging
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -195,14 +195,19 @@ class ShardedSearch:
             return self.client.submit(function, *arguments, pure=False)
 
         shards = [each[number % len(each)] for each in copies]
-        own = shards.pop(block.shard)
         if block.rows is None:
-            home = submit(_search_own, own, block.part, block.parts, self.aim)
+            home = submit(_search_own, shards[block.shard], block.part, block.parts, self.aim)
         else:
-            home = submit(_search_others, own, block.rows, self.others[block.rows], self.aim)
-        visitors = submit(_visitors_of, home)
-        found = [submit(_receive, shard, visitors, self.aim) for shard in shards]
-        return submit(_finish, home, self.aim, *found)
+            xyz = self.others[block.rows]
+            home = submit(_search_others, shards[block.shard], block.rows, xyz, self.aim)
+        # those that hold similar frames first, so that the distance that is left soon becomes short
+        order = sorted(range(len(shards)), key=lambda shard: abs(shard - block.shard))[1:]
+        if not self.aim.n_neighbors:  # the radius stays: to all of them at the same time
+            visitors = submit(_visitors_of, home)
+            return submit(_finish_pairs, home, *[submit(_receive, shards[each], visitors) for each in order])
+        for shard in order:
+            home = submit(_go_on, shards[shard], home, self.aim)
+        return submit(_finish_nearest, home, self.aim)
 
 
 # --- on a worker: a thread of its own for each task, so no more inside
@@ -210,12 +215,16 @@ class ShardedSearch:
 
 @dataclass(frozen=True, eq=False)
 class Home(Movable):
-    """The queries of a block after the search in their own shard."""
+    """The queries of a block after the search in their own shard, and perhaps in others."""
 
     rows: np.ndarray  # which queries they are
     found: Found
     visitors: Visitors
     atoms: float
+
+    def distances(self, found: Found) -> np.ndarray:
+        """Return the RMSDs (nm, float32) of what was found."""
+        return np.sqrt(found.squares / self.atoms).astype(np.float32)
 
 
 def _read(files: FrameFiles, frames: np.ndarray, digest: str) -> Shard:
@@ -250,19 +259,28 @@ def _search_home(shard: Shard, chunks: Chunks, rows: np.ndarray, aim: Aim) -> Ho
     return Home(rows, found, visitors, shard.index.cells.atoms)
 
 
+def _go_on(shard: Shard, home: Home, aim: Aim) -> Home:
+    """Search the queries of a block in one more shard."""
+    farthest = home.found.squares.reshape(-1, aim.n_neighbors)[:, -1]
+    more = shard.receive(replace(home.visitors, limits=farthest), aim.n_neighbors)
+    return replace(home, found=merge([home.found, more], aim.n_neighbors))
+
+
+def _finish_nearest(home: Home, aim: Aim) -> dict[str, np.ndarray]:
+    shape = len(home.rows), aim.n_neighbors
+    distances = home.distances(home.found).reshape(shape)
+    return {"rows": home.rows, "indices": home.found.frames.reshape(shape), "distances": distances}
+
+
 def _visitors_of(home: Home) -> Visitors:
     return home.visitors
 
 
-def _receive(shard: Shard, visitors: Visitors, aim: Aim) -> Found:
-    return shard.receive(visitors, aim.n_neighbors)
+def _receive(shard: Shard, visitors: Visitors) -> Found:
+    return shard.receive(visitors)
 
 
-def _finish(home: Home, aim: Aim, *others: Found) -> dict[str, np.ndarray]:
-    found = merge([home.found, *others], aim.n_neighbors or None)
-    distances = np.sqrt(found.squares / home.atoms).astype(np.float32)
-    if not aim.n_neighbors:
-        pairs = {"queries": home.rows[found.rows], "indices": found.frames, "distances": distances}
-        return {"rows": home.rows, **pairs}
-    shape = len(home.rows), aim.n_neighbors
-    return {"rows": home.rows, "indices": found.frames.reshape(shape), "distances": distances.reshape(shape)}
+def _finish_pairs(home: Home, *others: Found) -> dict[str, np.ndarray]:
+    found = merge([home.found, *others])
+    pairs = {"queries": home.rows[found.rows], "indices": found.frames, "distances": home.distances(found)}
+    return {"rows": home.rows, **pairs}

@@ -197,7 +197,7 @@ class Shard(Movable):
     def within(self, chunks: Chunks, radius: float) -> tuple[Found, Visitors]:
         """Search queries of this shard in it, all frames within `radius` (nm)."""
         limit, m = radius * np.sqrt(self.index.cells.atoms), int(chunks.sizes.sum())
-        rows, indices, squares = self.index.within_squares(chunks, np.full(len(chunks), limit), n_jobs=1)
+        rows, indices, squares = self.index.within_squares(chunks, np.full(m, limit), n_jobs=1)
         found = _found(rows, m, self.frames[indices], squares)
         return found, self.visitors(chunks, np.full(m, limit * limit))
 
@@ -220,7 +220,7 @@ class Shard(Movable):
         index = _with_guests(self.index, visitors.centres)
         chunks = replace(visitors.chunks, cell=visitors.chunks.cell + len(self.index.cells.centres))
         # a little more, for the rounding of the root: an equally near frame may be the first
-        limits = np.sqrt(np.maximum.reduceat(visitors.limits, chunks.first)) * (1 + 1e-12)
+        limits = np.sqrt(visitors.limits) * (1 + 1e-12)
         rows, indices, squares = index.within_squares(chunks, limits, n_neighbors=n_neighbors, n_jobs=1)
         near = squares <= visitors.limits[rows]
         return _found(rows[near], len(chunks.frames), self.frames[indices[near]], squares[near])

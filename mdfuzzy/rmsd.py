@@ -140,7 +140,7 @@ def rmsd_neighbors(
     if waiting:
         search.announce(n - found)
     with _bar(n, progress, found) as bar:
-        for name, arrays in search.run(waiting, bar.update):
+        for name, arrays in search.run(waiting, bar.update) if waiting else ():
             rows = search.rows(name, arrays)
             indices[rows], distances[rows] = arrays["indices"], arrays["distances"]
             if store is not None:

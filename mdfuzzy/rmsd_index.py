@@ -133,6 +133,7 @@ class RmsdIndex(Movable):
         squares = np.empty((start[-1], n_neighbors))
         counts = np.zeros((len(chunks), 4), np.int64)
         room = ROOM * max(n_neighbors, kernels.LANES)
+        unlimited = np.full(kernels.LANES, knn.NO_LIMIT)
 
         def search(first: int, last: int) -> None:
             targets, bounds = _space(room)
@@ -144,7 +145,7 @@ class RmsdIndex(Movable):
                 members = np.arange(chunks.first[c], chunks.last[c])
                 knn.search_group(
                     chunks.queries, members, chunks.cell[c], chunks.own, cells, gaps, slack, factor,
-                    knn.NO_LIMIT, n_neighbors, targets, bounds, filled, counts[c],
+                    unlimited, n_neighbors, targets, bounds, filled, counts[c],
                 )  # fmt: skip
                 if np.any(filled[: len(members)] < n_neighbors):
                     frame = chunks.frames[members[np.argmin(filled[: len(members)])]]
@@ -169,7 +170,7 @@ class RmsdIndex(Movable):
         advance: Callable[[int], object] | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (queries, indices, distances) of all pairs within `radius` (nm)."""
-        limits = np.full(len(chunks), radius * np.sqrt(self.cells.atoms))
+        limits = np.full(chunks.sizes.sum(), radius * np.sqrt(self.cells.atoms))
         rows, indices, squares = self.within_squares(chunks, limits, n_jobs=n_jobs, advance=advance)
         return chunks.order[rows], indices, self.lengths(squares)
 
@@ -182,7 +183,7 @@ class RmsdIndex(Movable):
         n_jobs: int | None = None,
         advance: Callable[[int], object] | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (rows, indices, squared norms) of all pairs within the `limits`, one norm for each group.
+        """Return (rows, indices, squared norms) of all pairs within the `limits`, one norm for each query.
 
         Rows count the queries of the chunks, one group after the other. With `n_neighbors` only the nearest
         so many of each query are sure to be among them, and some may be beyond the limit.
@@ -200,7 +201,7 @@ class RmsdIndex(Movable):
                 members = np.arange(chunks.first[c], chunks.last[c])
                 while not knn.search_group(
                     chunks.queries, members, chunks.cell[c], chunks.own, self.cells, gaps, slack, 1.0,
-                    limits[c], n_neighbors, targets, bounds, filled, counts[c],
+                    limits[start[c] : start[c + 1]], n_neighbors, targets, bounds, filled, counts[c],
                 ):  # fmt: skip
                     targets, bounds = _space(2 * targets.shape[1])
                 sizes = filled[: len(members)]

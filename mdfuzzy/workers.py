@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import mdfuzzy
+
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client, Future, Worker
 
 logger = logging.getLogger("mdfuzzy")
 
@@ -144,36 +146,38 @@ def find_workers(client: "Client") -> Workers:
             "Client(address)."
         )
     with explained(client):
-        if not client.scheduler_info(n_workers=-1)["workers"]:
+        answers = on_workers(client, _describe)
+        if not answers:
             logger.info("waiting for the first worker of %s", client.scheduler.address)
             client.wait_for_workers(1)
-        _check_versions(client)
-        found = client.scheduler_info(n_workers=-1)["workers"]
-    limits = [each["memory_limit"] for each in found.values() if each["memory_limit"]]
-    threads = sum(each["nthreads"] for each in found.values())
-    return Workers(tuple(found), threads, min(limits, default=None))
+            answers = on_workers(client, _describe)
+    for worker, answer in answers.items():
+        _check_answer(worker, answer)
+    limits = [limit for _, _, limit in answers.values() if limit]
+    threads = sum(count for _, count, _ in answers.values())
+    return Workers(tuple(answers), threads, min(limits, default=None))
 
 
-def _version() -> str:
-    from mdfuzzy import __version__
-
-    return __version__
-
-
-def _check_versions(client: "Client") -> None:
-    for worker, answer in on_workers(client, _version).items():
-        if isinstance(answer, ImportError):
-            raise ImportError(
-                f"mdfuzzy must be installed on the workers of `client`, as it is here; {worker}: {answer}."
-            )
-        if answer != _version():
-            raise ValueError(
-                f"mdfuzzy must be the same on the workers of `client` as here, {_version()}; got {answer} "
-                f"on {worker}."
-            )
+def _describe(dask_worker: "Worker") -> tuple[str, int, int | None]:
+    """Return the version of mdfuzzy on a worker, its threads and the bytes that it may use."""
+    return mdfuzzy.__version__, dask_worker.state.nthreads, dask_worker.memory_manager.memory_limit
 
 
-def on_workers(client: "Client", function: Callable[[], Any]) -> dict[str, Any]:
+def _check_answer(worker: str, answer: tuple[str, int, int | None] | Exception) -> None:
+    if isinstance(answer, ImportError):
+        raise ImportError(
+            f"mdfuzzy must be installed on the workers of `client`, as it is here; {worker}: {answer}."
+        )
+    if isinstance(answer, Exception):
+        raise answer
+    if answer[0] != mdfuzzy.__version__:
+        raise ValueError(
+            f"mdfuzzy must be the same on the workers of `client` as here, {mdfuzzy.__version__}; got "
+            f"{answer[0]} on {worker}."
+        )
+
+
+def on_workers(client: "Client", function: Callable[..., Any]) -> dict[str, Any]:
     """Return what a function returns on each worker, or the error there; without workers that just ended."""
     answers = client.run(function, on_error="return")
     return {worker: each for worker, each in answers.items() if not isinstance(each, OSError)}

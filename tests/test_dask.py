@@ -183,7 +183,7 @@ def kill_a_worker(client: Client) -> None:
 def wait_for_another(client: Client, before: set[str]) -> None:
     """Wait until there are two workers again, not those of before."""
     for _ in range(600):
-        now = set(client.scheduler_info(n_workers=-1)["workers"])
+        now = set(client.nthreads())
         if len(now) == 2 and now != before:
             return
         time.sleep(0.1)
@@ -194,7 +194,7 @@ def wait_for_another(client: Client, before: set[str]) -> None:
 @pytest.mark.parametrize("source", ["files", "arrays"])
 def test_a_worker_is_killed_in_the_middle(client, frames, local, layout, source, small_blocks):
     data = frames if source == "files" else frames.xyz
-    before = set(client.scheduler_info(n_workers=-1)["workers"])
+    before = set(client.nthreads())
     store = Kept(then=lambda: kill_a_worker(client))
     expected = local if source == "files" else mf.rmsd_neighbors(data, n_neighbors=K)
     assert_same(mf.rmsd_neighbors(data, n_neighbors=K, client=client, layout=layout, store=store), expected)

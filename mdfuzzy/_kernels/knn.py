@@ -357,15 +357,15 @@ def search_cell(
 
 @kernel(nogil=True)
 def search_group(
-    queries, members, pivot, own, cells, gaps, slack, factor, radius, k, targets, bounds, filled, counts
+    queries, members, pivot, own, cells, gaps, slack, factor, radii, k, targets, bounds, filled, counts
 ):
-    """Find the k nearest targets, or with k = 0 all within `radius`, of up to 64 queries near one cell.
+    """Find the k nearest targets, or with k = 0 all within its radius, of up to 64 queries near one cell.
 
-    The queries `members` are near the centre of the cell `pivot`, whose gaps to all cells are given. The
-    first filled[l] entries of row l of `targets` and `bounds` (OUT) are their neighbours and squared norms.
-    With `factor` below 1 cells and groups of queries are taken to be smaller than they are, and the parts
-    of displacements that no axis sees to agree less than they may: faster, and not exact. Return False
-    if `targets` has no room for all.
+    Of the k nearest those beyond `radii` may be missing. The queries `members` are near the centre of the
+    cell `pivot`, whose gaps to all cells are given. The first filled[l] entries of row l of `targets` and
+    `bounds` (OUT) are their neighbours and squared norms. With `factor` below 1 cells and groups of queries
+    are taken to be smaller than they are, and the parts of displacements that no axis sees to agree less than
+    they may: faster, and not exact. Return False if `targets` has no room for all.
     """
     width, size = queries.flat.shape[1], len(members)
     block = np.empty(width * LANES, np.float32)
@@ -382,11 +382,12 @@ def search_group(
         bin_of(4 * slack.largest) - BINS + 2,
     )  # fmt: skip
     active = np.empty(LANES, np.bool_)
-    norm, spread, threshold = np.empty(LANES), np.empty(LANES), np.full(LANES, radius)
+    norm, spread, threshold = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     filled[:] = 0
     for l in range(LANES):
         norm[l] = queries.norms[members[min(l, size - 1)]]
         spread[l] = queries.spreads[members[min(l, size - 1)]]
+        threshold[l] = radii[min(l, size - 1)]
     load_lanes(queries.flat, members, block)
     span = 0.0  # from the centre of the pivot to the farthest query
     sequence, position = np.full(1, pivot), 0
