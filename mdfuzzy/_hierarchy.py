@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mdfuzzy._threads import share
+
 #: Rows that are relaxed one after the other, about.
 BLOCK_ROWS = 1024
 #: Largest size of a group before further members must look elsewhere.
 GROUP_SIZE = 8
 #: Levels with fewer edges than this are worked on by one thread.
 SERIAL_EDGES = 50_000
-#: Parts in which groups are lumped, each with a table of its own.
-CHUNKS = 32
 #: The visits on a directed graph are done when none of their logarithms changes by more.
 VISITS_TOLERANCE = 1e-12
 #: Cycles that the visits may take.
@@ -172,16 +172,18 @@ def lump(level: Level, like: Level | None = None) -> Level:
     """Return the walk between the groups of a level, seen only when it goes from one to another."""
     from mdfuzzy._kernels import groups as kernels
 
-    grouping = (level.group, level.first, level.members, CHUNKS)
+    grouping = (level.group, level.first, level.members)
     count = len(level.first) - 1
-    indptr = (
-        row_starts(kernels.coarse_counts(level.indptr, level.indices, *grouping))
-        if like is None
-        else like.indptr
-    )
+    if like is None:
+        counts = np.zeros(count, np.int64)
+        share(kernels.coarse_counts, count, level.indptr, level.indices, *grouping, counts)
+        indptr = row_starts(counts)
+    else:
+        indptr = like.indptr
     indices, probs = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
     exits, log_mass = np.empty(count), np.empty(count)
-    kernels.coarse_fill(
+    share(
+        kernels.coarse_fill, count,
         level.indptr, level.indices, level.probs, level.exits, level.log_mass, *grouping,
         indptr, indices, probs, exits, log_mass,
     )  # fmt: skip
@@ -203,7 +205,8 @@ def _permute(level: Level, order: np.ndarray) -> None:
     position[order] = np.arange(len(order), dtype=np.int32)
     indptr = row_starts(np.diff(level.indptr)[order])
     indices, probs = np.empty_like(level.indices), np.empty_like(level.probs)
-    kernels.permute_rows(level.indptr, level.indices, level.probs, order, position, indptr, indices, probs)
+    walk = level.indptr, level.indices, level.probs
+    share(kernels.permute_rows, len(order), *walk, order, position, indptr, indices, probs)
     level.indptr, level.indices, level.probs = indptr, indices, probs
     level.exits, level.log_mass = level.exits[order], level.log_mass[order]
 
@@ -230,7 +233,8 @@ def link_levels(levels: list[Level], reversible: bool) -> None:
         level.above = len(ancestors)
         level.apart = np.empty(len(level.indices), np.uint8)
         stacked = np.array(ancestors, np.int32).reshape(level.above, len(level))
-        kernels.sort_by_levels_apart(level.indptr, stacked, level.indices, level.probs, level.apart)
+        edges = level.indices, level.probs, level.apart
+        share(kernels.sort_by_levels_apart, len(level), level.indptr, stacked, *edges)
         level.net = np.zeros((0, level.above))
         if l == 0 and not reversible:
             level.net = _net_outflow(level, levels, ancestors)

@@ -60,7 +60,7 @@ LAYERS: dict[str, set[str]] = {
     "_threads": {"_check"},
     "_kernels": {"_kernels"},
     "_cells": {"_kernels"},
-    "_hierarchy": {"_kernels"},
+    "_hierarchy": {"_kernels", "_threads"},
     "_solve": {"_kernels", "_hierarchy", "_threads"},
     "_conformations": {"_check", "frames"},
     "_records": set(),

@@ -1,7 +1,10 @@
-"""Kernels that group the nodes of a walk, lump it, and balance what flows between the groups."""
+"""Kernels that group the nodes of a walk, lump it, and balance what flows between the groups.
+
+Those with `first` and `last` work on the rows between them (`coarse_...`: on groups), and threads share a job
+by its ranges; each row is worked out by one thread alone.
+"""
 
 import numpy as np
-from numba import prange
 
 from mdfuzzy._kernels.jit import kernel
 
@@ -64,8 +67,10 @@ def aggregate(
     return group, rank, groups
 
 
-@kernel(parallel=True)
+@kernel(nogil=True)
 def permute_rows(
+    first: int,
+    last: int,
     indptr: np.ndarray,
     indices: np.ndarray,
     probs: np.ndarray,
@@ -76,50 +81,48 @@ def permute_rows(
     out_probs: np.ndarray,  # OUT
 ) -> None:
     """Copy a matrix with rows and columns in another order."""
-    for a in prange(len(order)):
+    for a in range(first, last):
         shift = indptr[order[a]] - out_indptr[a]
         for e in range(out_indptr[a], out_indptr[a + 1]):
             out_indices[e] = position[indices[e + shift]]
             out_probs[e] = probs[e + shift]
 
 
-@kernel(parallel=True)
+@kernel(nogil=True)
 def coarse_counts(
+    first: int,
+    last: int,
     indptr: np.ndarray,
     indices: np.ndarray,
     group: np.ndarray,
-    first: np.ndarray,
+    starts: np.ndarray,
     members: np.ndarray,
-    n_chunks: int,
-) -> np.ndarray:
-    """Return to how many other groups the edges of each group lead."""
-    n = len(first) - 1
-    counts = np.zeros(n, np.int64)
-    size = (n + n_chunks - 1) // n_chunks
-    for chunk in prange(n_chunks):
-        seen = np.full(n, -1, np.int32)
-        for g in range(chunk * size, min(n, (chunk + 1) * size)):
-            for s in range(first[g], first[g + 1]):
-                i = members[s]
-                for e in range(indptr[i], indptr[i + 1]):
-                    h = group[indices[e]]
-                    if h >= 0 and h != g and seen[h] != g:
-                        seen[h] = g
-                        counts[g] += 1
-    return counts
+    counts: np.ndarray,  # OUT, zero before
+) -> None:
+    """Count to how many other groups the edges of each group lead."""
+    seen = np.full(len(starts) - 1, -1, np.int32)
+    for g in range(first, last):
+        for s in range(starts[g], starts[g + 1]):
+            i = members[s]
+            for e in range(indptr[i], indptr[i + 1]):
+                h = group[indices[e]]
+                if h >= 0 and h != g and seen[h] != g:
+                    seen[h] = g
+                    counts[g] += 1
 
 
-@kernel(parallel=True)
+@kernel(nogil=True)
 def coarse_fill(
+    first: int,
+    last: int,
     indptr: np.ndarray,
     indices: np.ndarray,
     probs: np.ndarray,
     exits: np.ndarray,
     log_mass: np.ndarray,
     group: np.ndarray,
-    first: np.ndarray,
+    starts: np.ndarray,
     members: np.ndarray,
-    n_chunks: int,
     out_indptr: np.ndarray,
     out_indices: np.ndarray,  # OUT
     out_probs: np.ndarray,  # OUT
@@ -130,45 +133,44 @@ def coarse_fill(
 
     Each member counts with its mass; edges inside a group are left out, never subtracted.
     """
-    n = len(first) - 1
-    size = (n + n_chunks - 1) // n_chunks
-    for chunk in prange(n_chunks):
-        slot = np.full(n, -1, np.int64)
-        flow = np.zeros(n, np.float64)
-        for g in range(chunk * size, min(n, (chunk + 1) * size)):
-            top = -np.inf
-            for s in range(first[g], first[g + 1]):
-                top = max(top, log_mass[members[s]])
-            at = out_indptr[g]
-            out = 0.0
-            leave = 0.0
-            for s in range(first[g], first[g + 1]):
-                i = members[s]
-                mass = np.exp(log_mass[i] - top)
-                leave += mass * exits[i]
-                for e in range(indptr[i], indptr[i + 1]):
-                    h = group[indices[e]]
-                    if h == g:
-                        continue
-                    if h < 0:
-                        leave += mass * probs[e]
-                        continue
-                    if slot[h] < out_indptr[g]:
-                        slot[h] = at
-                        flow[h] = 0.0
-                        out_indices[at] = h
-                        at += 1
-                    flow[h] += mass * probs[e]
-                    out += mass * probs[e]
-            total = out + leave
-            for e in range(out_indptr[g], out_indptr[g + 1]):
-                out_probs[e] = flow[out_indices[e]] / total
-            out_exits[g] = leave / total
-            out_log_mass[g] = top + np.log(total)
+    slot = np.full(len(starts) - 1, -1, np.int64)
+    flow = np.zeros(len(starts) - 1, np.float64)
+    for g in range(first, last):
+        top = -np.inf
+        for s in range(starts[g], starts[g + 1]):
+            top = max(top, log_mass[members[s]])
+        at = out_indptr[g]
+        out = 0.0
+        leave = 0.0
+        for s in range(starts[g], starts[g + 1]):
+            i = members[s]
+            mass = np.exp(log_mass[i] - top)
+            leave += mass * exits[i]
+            for e in range(indptr[i], indptr[i + 1]):
+                h = group[indices[e]]
+                if h == g:
+                    continue
+                if h < 0:
+                    leave += mass * probs[e]
+                    continue
+                if slot[h] < out_indptr[g]:
+                    slot[h] = at
+                    flow[h] = 0.0
+                    out_indices[at] = h
+                    at += 1
+                flow[h] += mass * probs[e]
+                out += mass * probs[e]
+        total = out + leave
+        for e in range(out_indptr[g], out_indptr[g + 1]):
+            out_probs[e] = flow[out_indices[e]] / total
+        out_exits[g] = leave / total
+        out_log_mass[g] = top + np.log(total)
 
 
-@kernel(parallel=True)
+@kernel(nogil=True)
 def sort_by_levels_apart(
+    first: int,
+    last: int,
     indptr: np.ndarray,
     ancestors: np.ndarray,
     indices: np.ndarray,  # IN, OUT
@@ -177,7 +179,7 @@ def sort_by_levels_apart(
 ) -> None:
     """Sort each row by the number of coarser levels on which an edge crosses between groups, descending."""
     levels = len(ancestors)
-    for i in prange(len(indptr) - 1):
+    for i in range(first, last):
         start, stop = indptr[i], indptr[i + 1]
         row_indices = indices[start:stop].copy()
         row_probs = probs[start:stop].copy()
