@@ -269,7 +269,7 @@ def test_cores_must_fit():
     with pytest.raises(ValueError, match="`cores` must be of the points of `graph`; got 6 labels for 5"):
         mf.solve_memberships(graph, np.zeros(5), path(6)[1])
     with pytest.raises(ValueError, match="`cores` must hold at least one state"):
-        mf.solve_memberships(graph, np.zeros(5), mf.Cores(np.zeros(5), np.full(5, -1), [], []))
+        mf.solve_memberships(graph, np.zeros(5), mf.Cores(np.full(5, -1), np.full(5, -1), [], []))
     with pytest.raises(ValueError, match=r"must have a core; got core sizes \[1, 0\]"):
         mf.solve_memberships(
             graph, np.zeros(5), mf.Cores(np.zeros(5), [0, -1, -1, -1, -1], [0, 4], np.ones(2))
