@@ -30,6 +30,21 @@ class Source:
     data: object = None
 
 
+def source_frames(sources: Sequence[Source], indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which of the sources each frame comes from, and its number there, (m,) int64 both.
+
+    Examples
+    --------
+    >>> files = [Source("a.xtc", 0, first=5, stride=10, count=3), Source("b.xtc", 1, 0, 1, 8)]
+    >>> source_frames(files, np.array([2, 3, 10]))
+    (array([0, 1, 1]), array([25,  0,  7]))
+    """
+    first, stride, count = np.array([(each.first, each.stride, each.count) for each in sources]).T
+    ends = np.cumsum(count)
+    source = np.searchsorted(ends, indices, side="right")
+    return source, first[source] + stride[source] * (indices - (ends - count)[source])
+
+
 def chosen_sources(sources: Sequence[Source], indices: np.ndarray, kept: np.ndarray) -> Iterator[Source]:
     """Yield the sources of chosen frames, one for every run of them at equal steps.
 

@@ -11,6 +11,7 @@ import numpy as np
 from mdfuzzy._atoms import Bonds
 from mdfuzzy._files import chunk_frames
 from mdfuzzy._universe_topology import atom_labels, universe_topology
+from mdfuzzy._warn import warn_user
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -32,12 +33,15 @@ class UniversePiece:
         Which frames of the universe.
     updating : UpdatingAtomGroup or None
         The selection, if its atoms may change from frame to frame, which is refused.
+    chosen : (m,) int or None
+        Its atoms when it was opened.
     """
 
     data: "AtomGroup"
     first: int = 0
     count: int | None = None
     updating: "UpdatingAtomGroup | None" = None
+    chosen: np.ndarray | None = None
     path: None = None
     name: str = ""
 
@@ -82,7 +86,6 @@ class Chunk:
     def __post_init__(self) -> None:
         data = self.piece.data
         self._atoms = None if len(data) == len(data.universe.atoms) else data.indices
-        self._chosen = None if self.piece.updating is None else self.piece.updating.indices
         self._timed = _has_times(data.universe)
         self._size = chunk_frames(len(data))
 
@@ -95,14 +98,14 @@ class Chunk:
 
     def add(self) -> None:
         """Take the current frame of the universe."""
-        frame = self.piece.universe.trajectory.ts
+        piece, frame = self.piece, self.piece.universe.trajectory.ts
         if not frame.has_positions:
-            raise ValueError(f"{self.piece.name} has no positions in frame {frame.frame}. Leave it out.")
-        if self._chosen is not None and not np.array_equal(self.piece.updating.indices, self._chosen):
+            raise ValueError(f"{piece.name} has no positions in frame {frame.frame}. Leave it out.")
+        if piece.updating is not None and not np.array_equal(piece.updating.indices, piece.chosen):
             raise ValueError(
-                f"An AtomGroup must hold the same atoms in every frame; {self.piece.name} is updating, and "
-                f"has {len(self.piece.updating)} atoms in frame {frame.frame}, other ones than the "
-                f"{len(self._chosen)} before. Select without updating=True."
+                f"An AtomGroup must hold the same atoms in every frame; {piece.name} is updating, and has "
+                f"{len(piece.updating)} atoms in frame {frame.frame}, not the {len(piece.chosen)} "
+                f"before. Select without updating=True."
             )
         positions = frame.positions if self._atoms is None else frame.positions[self._atoms]
         self.xyz.append(np.divide(positions, _ANGSTROM_PER_NM, dtype=np.float32))
@@ -115,9 +118,15 @@ class Chunk:
         import mdtraj as md
 
         box: tuple = (None, None)
-        if all(each is not None for each in self.boxes):
+        known = [each is not None for each in self.boxes]
+        if all(known):
             boxes = np.array(self.boxes)
             box = boxes[:, :3] / _ANGSTROM_PER_NM, boxes[:, 3:]
+        elif any(known):
+            warn_user(
+                f"{self.piece.name} has a periodic box in some frames only, so molecules that the boundary "
+                f"divides may stay divided. Set the boxes of all frames by a transformation of the universe."
+            )
         frames = md.Trajectory(np.array(self.xyz), topology, np.array(self.times), *box)
         self.xyz, self.boxes, self.times = [], [], []
         return frames
@@ -150,7 +159,8 @@ def is_of_mdanalysis(item: object) -> bool:
     """Whether something is a universe, an atom group or the like, or a list in which one is."""
     if isinstance(item, list | tuple):
         return any(map(is_of_mdanalysis, item))
-    return type(item).__module__.partition(".")[0] == "MDAnalysis" and hasattr(item, "universe")
+    kinds = {kind.__module__.partition(".")[0] for kind in type(item).__mro__}
+    return "MDAnalysis" in kinds and hasattr(item, "universe")
 
 
 def open_universes(paths: object) -> Universes:
@@ -278,10 +288,10 @@ def _parts(item: "Universe | AtomGroup", system: "AtomGroup", name: str) -> list
     counts = [reader.n_frames for reader in getattr(trajectory, "readers", [trajectory])]
     if item.universe.kwargs.get("continuous") or sum(counts) != trajectory.n_frames:
         counts = [trajectory.n_frames]
-    updating = item if isinstance(item, UpdatingAtomGroup) else None
+    updating = (item, item.indices) if isinstance(item, UpdatingAtomGroup) else (None, None)
     starts = np.cumsum([0, *counts[:-1]]).tolist()
     return [
-        UniversePiece(system, first, count, updating, name=name)
+        UniversePiece(system, first, count, *updating, name=name)
         for first, count in zip(starts, counts, strict=True)
     ]
 

@@ -10,7 +10,7 @@ import numpy as np
 from mdfuzzy._files import read_topology
 from mdfuzzy._pieces import open_piece
 from mdfuzzy._plan import make_plan
-from mdfuzzy._sources import Source
+from mdfuzzy._sources import Source, source_frames
 from mdfuzzy.frames import Frames
 
 if TYPE_CHECKING:
@@ -81,16 +81,8 @@ class FrameFiles:
 
     def _places(self, frames: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Return for each file which of `frames` are in it, and their numbers there, ascending."""
-        ends = np.cumsum([source.count for source in self.sources])
-        run = np.searchsorted(ends, frames, side="right")
-        first, stride, begin = np.array(
-            [
-                (each.first, each.stride, end - each.count)
-                for each, end in zip(self.sources, ends, strict=True)
-            ]
-        ).T
-        numbers = first[run] + stride[run] * (frames - begin[run])
-        paths = np.array([source.path for source in self.sources])[run]
+        source, numbers = source_frames(self.sources, frames)
+        paths = np.array([each.path for each in self.sources])[source]
         places = {}
         for path in np.unique(paths):
             rows = np.flatnonzero(paths == path)

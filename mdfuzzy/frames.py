@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, read_only
-from mdfuzzy._sources import Source, chosen_sources
+from mdfuzzy._sources import Source, chosen_sources, source_frames
 from mdfuzzy._trajectories import Trajectories, shorten
 
 if TYPE_CHECKING:
@@ -229,26 +229,37 @@ class Frames(Trajectories):
         times = None if self.times is None else self.times[chosen]
         return md.Trajectory(self.xyz[chosen], self.topology.copy(), times)
 
+    def sources_of(self, indices: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the frames `indices` were read from: places among the sources, and numbers there.
+
+        Examples
+        --------
+        >>> import mdfuzzy as mf
+        >>> frames = mf.datasets.alanine_dipeptide(stride=10)
+        >>> places, numbers = frames.sources_of([7, 2500])
+        >>> [(frames.sources[place].path[-11:], int(n)) for place, n in zip(places, numbers)]
+        [('ala2_00.xtc', 70), ('ala2_03.xtc', 5000)]
+        """
+        if not self.sources:
+            raise ValueError("These frames have no sources to read them from again. Use the loaded atoms.")
+        return source_frames(self.sources, self._check_frames(indices))
+
     def _read_back(self, chosen: np.ndarray) -> "md.Trajectory":
+        import mdtraj as md
+
         from mdfuzzy._atoms import Bonds
         from mdfuzzy._boxes import has_box, make_whole
         from mdfuzzy._files import read_topology
         from mdfuzzy._pieces import open_piece
 
-        if not self.sources:
-            raise ValueError("These frames have no sources to read all atoms from. Use atoms='loaded'.")
-        import mdtraj as md
-
+        places, numbers = self.sources_of(chosen)
         topology = read_topology(self.top) if isinstance(self.top, str) else self.top.copy()
-        ends = np.cumsum([source.count for source in self.sources])
-        run = np.searchsorted(ends, chosen, side="right")
         xyz = np.empty((len(chosen), topology.n_atoms, 3), np.float32)
         boxes = np.full((2, len(chosen), 3), np.nan, np.float32)
-        for number in np.unique(run):
-            source, rows = self.sources[number], np.flatnonzero(run == number)
-            place = chosen[rows] - (ends[number] - source.count)
+        for place in np.unique(places):
+            source, rows = self.sources[place], np.flatnonzero(places == place)
             piece = open_piece(source.path if source.path is not None else source.data)
-            part = piece.read(topology, source.first + source.stride * place)
+            part = piece.read(topology, numbers[rows])
             if has_box(part):
                 boxes[0, rows], boxes[1, rows] = part.unitcell_lengths, part.unitcell_angles
             xyz[rows] = part.xyz

@@ -1,6 +1,7 @@
 """What several test modules need."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,12 @@ def shared_data() -> Path:
             f"the full-size data sets are not here ({SHARED_DATA}); set MDFUZZY_SHARED_DATA to their folder"
         )
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def copied_peptide(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the bundled files: MDAnalysis writes an index beside each trajectory that it reads."""
+    return shutil.copytree(mdfuzzy.datasets.folder(), tmp_path_factory.mktemp("copied") / "ala2")
 
 
 @pytest.fixture(scope="session")

@@ -495,7 +495,7 @@ def test_frames_arguments():
         frames.trajectory([0], atoms="heavy")
     with pytest.raises(ValueError, match=r"no topology, because they come from arrays"):
         mf.load(peptide_xyz(3)).trajectory([0])
-    with pytest.raises(ValueError, match=r"no sources to read all atoms from"):
+    with pytest.raises(ValueError, match=r"no sources to read them from again"):
         mf.Frames(frames.xyz, [4], topology=frames.topology).trajectory([0], atoms="all")
 
 

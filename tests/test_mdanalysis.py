@@ -18,28 +18,28 @@ from MDAnalysis.analysis.base import AnalysisBase  # noqa: E402
 
 from mdfuzzy.mdanalysis import FuzzyModeSeekingAnalysis  # noqa: E402
 
-FOLDER = mf.datasets.folder()
-FILES = [str(FOLDER / "ala2_00.xtc"), str(FOLDER / "ala2_03.xtc")]
 QUICK = {"prominence": 1.0, "n_jobs": 1}
 
 
 @pytest.fixture
-def universe():
-    universe = mda.Universe(FOLDER / "ala2.pdb", FILES[0])
+def universe(copied_peptide):
+    universe = mda.Universe(copied_peptide / "ala2.pdb", copied_peptide / "ala2_00.xtc")
     universe.trajectory[7]
     return universe
 
 
 @pytest.fixture
-def both():
+def both(copied_peptide):
     """Both files, which are not pieces of one simulation."""
-    return mda.Universe(FOLDER / "ala2.pdb", FILES)
+    files = [str(copied_peptide / name) for name in ("ala2_00.xtc", "ala2_03.xtc")]
+    return mda.Universe(copied_peptide / "ala2.pdb", files)
 
 
 @pytest.fixture(scope="module")
-def everything():
+def everything(copied_peptide):
     """All frames of the backbone in the first file."""
-    return mf.load(mda.Universe(FOLDER / "ala2.pdb", FILES[0]).select_atoms("name N CA C O"))
+    universe = mda.Universe(copied_peptide / "ala2.pdb", copied_peptide / "ala2_00.xtc")
+    return mf.load(universe.select_atoms("name N CA C O"))
 
 
 def test_it_is_an_analysis_with_the_results_of_the_pipeline(both, peptide_result):

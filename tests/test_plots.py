@@ -260,6 +260,8 @@ def test_implied_timescales_in_a_unit_that_fits():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("lag (ns)", "implied timescale (ns)")
     np.testing.assert_allclose(ax.lines[0].get_xydata(), [[0.02, 5.0], [0.2, 5.1], [2.0, 5.2]])
     assert ax.get_xscale() == ax.get_yscale() == "log"
+    labels = [ax.yaxis.get_major_formatter()(value) for value in ax.yaxis.get_majorticklocs()]
+    assert {"0.1", "1", "10"} <= set(labels)
     in_frames = mf.plots.implied_timescales(timescales(unit="frames"))
     assert in_frames.get_xlabel() == "lag (frames)"
 

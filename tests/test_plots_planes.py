@@ -16,7 +16,7 @@ from mdfuzzy.plots.projections import superpose
 
 def random_rotations(rng: np.random.Generator, n: int) -> np.ndarray:
     """Return n proper rotations (n, 3, 3)."""
-    return Rotation.random(n, rng=rng).as_matrix()
+    return Rotation.from_quat(rng.normal(size=(n, 4))).as_matrix()
 
 
 def memberships_of(values) -> mf.Memberships:

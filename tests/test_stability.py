@@ -125,3 +125,14 @@ def test_frames_that_lose_their_neighbours_are_no_states():
     )
     result = mf.resample_states(mf.euclidean_neighbors(points, n_neighbors=40), [1000, 360], n_resamples=30)
     assert set(result.n_states.tolist()) <= {1, 2}
+
+
+def test_the_noise_of_a_resample_comes_on_top_of_that_of_the_sample():
+    # One state. At a level of 0.3 other numbers are to be rare; without the doubled variance they are not.
+    others = []
+    for seed in range(4):
+        points = np.random.default_rng(seed).normal(size=(2000, 2))
+        neighbors = mf.euclidean_neighbors(points, n_neighbors=30)
+        found = mf.resample_states(neighbors, [100] * 20, seed=1, dimension=2.0, level=0.3)
+        others += (found.n_states > 1).tolist()
+    assert np.mean(others) < 0.2

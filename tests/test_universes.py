@@ -98,11 +98,10 @@ def test_the_same_frames_through_both_libraries(tmp_path, top, extension, stride
 
 
 @pytest.fixture(scope="module")
-def universe_result():
+def universe_result(copied_peptide):
     """The bundled trajectories through MDAnalysis, clustered as `peptide_result` is through mdtraj."""
-    folder = mf.datasets.folder()
-    files = [folder / "ala2_00.xtc", folder / "ala2_03.xtc"]
-    frames = mf.load([mda.Universe(folder / "ala2.pdb", file) for file in files], stride=5)
+    files = [copied_peptide / "ala2_00.xtc", copied_peptide / "ala2_03.xtc"]
+    frames = mf.load([mda.Universe(copied_peptide / "ala2.pdb", file) for file in files], stride=5)
     return mf.cluster(frames, mf.Settings(n_jobs=1))
 
 
@@ -390,11 +389,30 @@ def test_groups_that_change_from_frame_to_frame(universe):
         group = universe.select_atoms(selection, updating=True)
         count = len(group) - (selection != "prop x < 50")
         with pytest.raises(
-            ValueError, match=rf"in every frame; .* is updating, and has {count} atoms in frame 8, other"
+            ValueError, match=rf"in every frame; .* is updating, and has {count} atoms in frame 8, not the"
         ):
             mf.load(group)
         assert universe.trajectory.frame == 3
     assert mf.load(universe.select_atoms("name N CA C", updating=True)).n_atoms == 6
+
+
+def test_boxes_in_some_frames_only(universe):
+    universe.trajectory.add_transformations(
+        lambda frame: (
+            setattr(frame, "dimensions", None if frame.frame == 3 else [30, 30, 30, 90, 90, 90]) or frame
+        )
+    )
+    with pytest.warns(UserWarning, match="has a periodic box in some frames only"):
+        frames = mf.load(universe)
+    assert frames.whole  # the second chunk
+
+
+def test_subclasses_of_universes(top, tmp_path):
+    class Special(mda.Universe):
+        """A universe of someone else's."""
+
+    path = save(peptide_trajectory(6), tmp_path / "a.xtc")
+    assert_same(mf.load(Special(top, path)), mf.load(path, top=top))
 
 
 def test_arguments_that_a_universe_has_itself(universe):

@@ -86,6 +86,17 @@ def test_one_state_only():
     assert found.reasons == ("it was never left for another state",)
 
 
+def test_few_exits_bound_the_dwell_time_less_closely():
+    # Stays of 12 frames, where frames in random order would stay 252 / 132: 6.3 times as long. By 10 exits it
+    # is at least 6.3 * 10 / 15.7 = 4.0 times (the 95 % quantile of a gamma variable of shape 10 is 15.7).
+    short, long = (np.tile(np.repeat([0, 1], 12), times)[:-12] for times in (11, 401))
+    few, many = (kinetics.visits(as_data([labels]), as_cores([labels])) for labels in (short, long))
+    assert few.exits.tolist() == [10, 10]
+    assert not few.metastable.any()
+    assert "is 6.3 (at least 4) times that of frames in random order, not 5" in few.reasons[1]
+    assert many.metastable.all()
+
+
 def test_frames_without_a_state():
     labels = np.array([0, 0, -1, 0, 0])
     found = kinetics.visits(as_data([labels]), as_cores([labels], [labels]))

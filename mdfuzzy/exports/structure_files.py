@@ -231,14 +231,9 @@ def _index(
     columns = {"structure": [name for name, _ in places], "place": [place for _, place in places]}
     columns |= frame_columns(frames, cores, memberships, chosen)
     if frames.sources:
-        ends = np.cumsum([source.count for source in frames.sources])
-        runs = np.searchsorted(ends, chosen, side="right")
-        sources = [frames.sources[run] for run in runs]
-        within = [
-            source.first + source.stride * int(frame - (ends[run] - source.count))
-            for source, run, frame in zip(sources, runs, chosen, strict=True)
-        ]
-        columns |= {"source": [source.path or "" for source in sources], "source_frame": within}
+        places, numbers = frames.sources_of(chosen)
+        columns["source"] = [frames.sources[place].path or "" for place in places]
+        columns["source_frame"] = numbers
     return columns
 
 

@@ -74,11 +74,11 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
     Examples
     --------
     >>> import MDAnalysis as mda, mdfuzzy as mf
-    >>> folder = mf.datasets.folder()
-    >>> universe = mda.Universe(folder / "ala2.pdb", folder / "ala2_00.xtc")
+    >>> positions = 10 * mf.datasets.alanine_dipeptide(stride=10).xyz  # in Angstrom
+    >>> universe = mda.Universe(mf.datasets.folder() / "ala2.pdb", positions)  # or your own files
     >>> heavy = universe.select_atoms("not name H*")
-    >>> analysis = mf.mdanalysis.FuzzyModeSeekingAnalysis(heavy, prominence=1.0).run(step=20)
-    >>> analysis.results.memberships.shape == (1000, analysis.results.n_states)
+    >>> analysis = mf.mdanalysis.FuzzyModeSeekingAnalysis(heavy, prominence=1.0).run(step=2)
+    >>> analysis.results.memberships.shape == (1500, analysis.results.n_states)
     True
     >>> analysis.frames[analysis.results.labels == 0]  # the frames of the universe in the first state
     array([...])

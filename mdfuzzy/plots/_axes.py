@@ -6,6 +6,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure, SubFigure
 
 #: Dots per inch of pictures that are written.
@@ -45,6 +46,19 @@ def color_bar(ax: "Axes", image: object, label: str) -> None:
 def open_frame(ax: "Axes") -> None:
     """Leave out the lines above and to the right, which mean nothing in a diagram of curves."""
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def plain_ticks(axis: "Axis") -> None:
+    """Give a logarithmic axis ticks that say their whole number: 0.5 and 20, not powers of ten.
+
+    Over less than three decades there are ticks between the powers.
+    """
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 1e3 * low else (1,)))
+    axis.set_major_formatter(lambda value, place: f"{value:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def time_unit(longest: float, unit: str) -> tuple[float, str]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from mdfuzzy._check import check_type
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
-from mdfuzzy.plots._axes import axes_of, figure_of, open_frame, time_unit
+from mdfuzzy.plots._axes import axes_of, figure_of, open_frame, plain_ticks, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,6 +75,8 @@ def implied_timescales(timescales: ImpliedTimescales, *, ax: "Axes | None" = Non
         xlim=(lags.min() / 1.15, lags.max() * 1.15),
         ylim=(bottom, top),
     )
+    plain_ticks(ax.xaxis)
+    plain_ticks(ax.yaxis)
     ax.legend(title="process", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     open_frame(ax)
     return ax

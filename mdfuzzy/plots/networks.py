@@ -148,7 +148,8 @@ def layout_states(n_states: int, pairs: np.ndarray) -> np.ndarray:
     circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     if n_states < 3:
         return _spread(circle[:, [0, 1]])
-    graph = csr_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n_states, n_states))
+    ends = tuple(np.asarray(pairs, np.int32).T)  # the paths of SciPy 1.14 know no other type
+    graph = csr_array((np.ones(len(pairs)), ends), shape=(n_states, n_states))
     steps = shortest_path(graph, directed=False, unweighted=True)
     apart = np.isinf(steps)
     steps[apart] = steps[~apart].max() + 1
