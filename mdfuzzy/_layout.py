@@ -102,7 +102,7 @@ def choose_layout(
     >>> print(choose_layout(small, n=1_000_000, **size))
     scattered, the index on each, at most 1.1 GB on a worker
     >>> print(choose_layout(small, n=7_000_000, **size))
-    sharded, the index in 2 parts, at most 4.3 GB on a worker
+    sharded, the index in 2 parts, at most 4.7 GB on a worker
     """
     if layout is not None:
         check_choice(
