@@ -30,7 +30,9 @@ def measure(frames: int, data: Path) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "headline.json"
         script = Path(__file__).with_name("headline.py")
-        command = [sys.executable, script, "--frames", str(frames), "--data", data, "--json", result]
+        command = [sys.executable, script, "--data", data, "--json", result]
+        if frames != SIZES[-1]:  # all of them
+            command += ["--frames", str(frames)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         return json.loads(result.read_text(encoding="utf-8"))
 
