@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,11 @@ import mdfuzzy
 
 #: Full-size data that is too large for the repository.
 SHARED_DATA = Path(os.environ.get("MDFUZZY_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def pytest_configure() -> None:
+    """Answer Ctrl-C, which a shell lets its background jobs ignore, and the programs that they start."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header() -> str:
