@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 distributed = pytest.importorskip("distributed")
+
+from worker_tasks import compiled, give_up, peak_memory  # noqa: E402
 
 import mdfuzzy as mf  # noqa: E402
 from mdfuzzy import _scattered, rmsd, workers  # noqa: E402
@@ -137,12 +138,6 @@ class TestSameBits:
         assert "1500/1500" in capfd.readouterr().err
 
 
-def peak_memory() -> int:
-    """The largest memory that the process had so far, bytes."""
-    # not getrusage, whose number a process inherits from the one that started it
-    return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) * 1024
-
-
 @both_layouts
 def test_workers_with_threads(frames, local, layout, small_blocks):
     """Four workers in this process, so there are two copies of each of two shards."""
@@ -158,13 +153,6 @@ def test_approximate_search_on_copies_of_the_index(client):
     assert here.recall is not None
     found = mf.rmsd_neighbors(frames, n_neighbors=K, recall=0.9, client=client, layout="scattered")
     assert_same(found, here)
-
-
-def compiled() -> tuple[int, int]:
-    """How many versions of the search a worker has, and how many of them it compiled itself."""
-    from mdfuzzy._kernels.knn import search_group
-
-    return len(search_group.signatures), sum(search_group.stats.cache_misses.values())
 
 
 def test_workers_take_the_kernels_from_the_disk(client, frames):
@@ -268,10 +256,6 @@ def test_the_only_worker_comes_late_and_is_lost(frames, local, small_blocks, cap
 def test_the_error_of_a_task_is_raised_here(client):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         list(workers.results(client, iter([(0, client.submit(open, "/nowhere"))]), 1))
-
-
-def give_up(name: str) -> None:
-    raise distributed.KilledWorker(name, SimpleNamespace(address="tcp://nowhere"), 3)
 
 
 def test_a_block_that_ends_every_worker(client):
