@@ -49,7 +49,7 @@ def count_interfaces(frames: mf.Frames, result: mf.Clustering, beta: float, jobs
             result.graph, result.log_density, result.cores,
             beta=beta, dimension=result.dimension, n_jobs=jobs,
         )  # fmt: skip
-    found = mf.find_interfaces(frames, memberships, result.cores)
+    found = mf.find_interfaces(frames, memberships, result.milestones)
     columns = found.pairs.tolist(), found.sizes.tolist(), found.transitions.tolist()
     return {"beta": beta, "pairs": list(zip(*columns, strict=True)), "others": found.others.tolist()}
 
@@ -77,7 +77,7 @@ beta = {drawn:g}, which lights up the interfaces. The clustering does not know p
 
 Two states have an interface if at least three frames are between them: their second-highest membership is
 at least half of the highest. For each: its transition frames and, in brackets, how often the trajectories
-went from one core to the other.
+went from one milestone to the other.
 
 | beta | interfaces | passages between states without an interface |
 |--:|---|---|
