@@ -24,7 +24,7 @@ HEADER = "| data | dimensions | points | modes | k | right | gap clear |"
 
 
 def nearest(points: np.ndarray, m: int, tree: bool) -> mf.Neighbors:
-    """Search with a tree where that prunes (few dimensions, or separate modes), by brute force elsewhere."""
+    """Search with a tree where that prunes (few dimensions, or separate modes), by comparing all elsewhere."""
     if tree:
         from scipy.spatial import cKDTree
 
@@ -82,12 +82,19 @@ def trial(case: tuple) -> list[tuple]:
         points, smallest = mixture(modes, d, n, "unequal" not in name, rng)
     else:
         points = one_mode(name.removesuffix(", KDE"), d, n, rng)
-    neighbors = nearest(points, 2 * max(KS), tree=d <= 5 or modes > 1)
+    neighbors = nearest(points, 2 * max(KS), tree=d <= 5 or (d <= 10 and modes > 1))
     rows = []
     for k in KS:
         if 2 * k <= smallest / 2:
             rows.append(((name, d, n, modes, k), *judge(neighbors, k, kde="KDE" in name)))
     return rows
+
+
+def one_thread() -> None:
+    """Let a process of the pool use one core: the libraries below would each take all of them."""
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
 
 
 def cases() -> list[tuple]:
@@ -148,7 +155,7 @@ def main() -> None:
     text = "\n".join(saved(argument) for argument in arguments.neighbors)
     if not arguments.neighbors:
         results, start = defaultdict(list), time.perf_counter()
-        with ProcessPoolExecutor(arguments.jobs) as pool:
+        with ProcessPoolExecutor(arguments.jobs, initializer=one_thread) as pool:
             todo = [case for case in cases() if case[2] <= arguments.max_points]
             for rows in pool.map(trial, todo, chunksize=5):
                 for key, states, clear in rows:
