@@ -39,6 +39,9 @@ class Level:
     apart: np.ndarray | None = None
     net: np.ndarray | None = None
     blocks: np.ndarray | None = None
+    x: np.ndarray | None = None
+    own: np.ndarray | None = None
+    inner: np.ndarray | None = None
     above: int = 0
     repeats: int = 1
 
@@ -244,7 +247,12 @@ def link_levels(levels: list[Level], reversible: bool) -> None:
 
 
 def _blocks(level: Level) -> np.ndarray:
-    """Return where blocks of rows begin; each holds whole groups, so that strong ties are inside."""
+    """Return where blocks of rows begin; each holds whole groups, so that strong ties are inside.
+
+    What one thread does is one block.
+    """
+    if level.serial:
+        return np.array([0, len(level)])
     cuts = np.arange(0, level.first[-1], BLOCK_ROWS)
     cuts = level.first[np.searchsorted(level.first, cuts)]
     rest = np.minimum(np.arange(level.first[-1], len(level) + BLOCK_ROWS, BLOCK_ROWS), len(level))

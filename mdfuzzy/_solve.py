@@ -110,7 +110,7 @@ def solve_walk(
     share(kernels.log_row_sums, len(targets), *edges, log_sums, log_ratios)
     single = len(indices) > SINGLE_EDGES and log_ratios.min() > SINGLE_LOG_RATIO
     dtype = np.float32 if single else np.float64
-    columns = n_targets + n_targets % 2  # kernels take two columns at a time
+    columns = n_targets + n_targets % 2  # kernels take an even number of columns
 
     def walk_in(order: np.ndarray) -> tuple[Level, np.ndarray]:
         position = np.full(len(targets), -1, np.int32)
@@ -145,43 +145,59 @@ def _iterate(
     levels: list[Level], absorb: np.ndarray, x: np.ndarray, tolerance: float
 ) -> tuple[np.ndarray, float, int]:
     """Correct `x` on all levels, with Anderson acceleration, until the corrections vanish."""
-    from mdfuzzy._kernels import walk as kernels
+    from mdfuzzy._kernels import acceleration as kernels
 
+    _allocate(levels, x.shape[1])
     steps, changes = np.zeros((2, HISTORY, *x.shape), np.float32)
     gram = np.zeros((HISTORY, HISTORY, x.shape[1]))
-    step, before = np.empty(x.shape, np.float32), None
     for iteration in range(1, MAX_ITERATIONS + 1):
         residuals = _residuals(levels, 0, x, absorb)
         correction = _correct(levels, 0, residuals)
-        largest = float(np.abs(correction).max())
+        largest = _largest(correction)
         if not np.isfinite(largest):
             break
         if largest < tolerance:
-            return x + correction, max(float(np.abs(r).max()) for r in residuals), iteration
+            x += correction
+            return x, max(_largest(r) for r in residuals), iteration
         known = min(iteration - 1, HISTORY)
         shares = np.zeros((known, x.shape[1]))
-        if before is not None:
-            at = (iteration - 2) % HISTORY  # the oldest gives way
-            steps[at] = step
-            np.subtract(correction, before, out=changes[at])
-            dots = _dots(changes[:known], changes[at], correction)
+        if known:
+            at = (iteration - 2) % HISTORY
+            dots = _dots(correction, known, at, changes)
             gram[at, :known] = gram[:known, at] = dots[:, 0]
             shares = _least_squares(gram[:known, :known], dots[:, 1])
-        before = correction
-        share(kernels.take_step, len(x), x, correction, shares, steps[:known], changes[:known], step)
+        oldest = (iteration - 1) % HISTORY
+        share(kernels.take_step, len(x), correction, shares, oldest, x, steps, changes)
     raise SolveError(
         f"No convergence after {iteration} iterations: the memberships still change by {largest:.1e} "
         f"(promised: {tolerance:.0e}). Take a larger `beta`."
     )
 
 
-def _dots(stack: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the sums over rows of every array times `left` and times `right`, (arrays, 2, columns)."""
-    from mdfuzzy._kernels import walk as kernels
+def _allocate(levels: list[Level], columns: int) -> None:
+    """Make room for what every iteration writes: the system takes long to hand out fresh memory."""
+    for level in levels:
+        level.x = np.empty((2, len(level), columns), np.float32)
+        level.inner = np.empty((len(level.first) - 1, level.above, columns))
+    levels[0].own = np.empty((len(levels[0]), columns), np.float32)
 
-    count, n, columns = stack.shape
-    sums = np.zeros((-(-n // kernels.BLOCK), count, 2, columns))
-    share(kernels.block_dots, len(sums), stack, left, right, sums)
+
+def _largest(values: np.ndarray) -> float:
+    """Return the largest absolute value; NaN if there is one."""
+    from mdfuzzy._kernels import acceleration as kernels
+
+    largest = np.zeros(-(-len(values) // kernels.BLOCK), np.float32)
+    share(kernels.block_largest, len(largest), values, largest)
+    return float(largest.max(initial=0.0))
+
+
+def _dots(correction: np.ndarray, known: int, at: int, changes: np.ndarray) -> np.ndarray:
+    """Complete the change `at`; return all changes times it and times the correction, (known, 2, columns)."""
+    from mdfuzzy._kernels import acceleration as kernels
+
+    n, columns = correction.shape
+    sums = np.empty((-(-n // kernels.BLOCK), known, 2, columns))
+    share(kernels.block_dots, len(sums), correction, known, at, changes, sums)
     return sums.sum(axis=0)
 
 
@@ -198,27 +214,23 @@ def _least_squares(gram: np.ndarray, image: np.ndarray) -> np.ndarray:
 
 def _residuals(levels: list[Level], at: int, x: np.ndarray, absorb: np.ndarray) -> list[np.ndarray]:
     """Return the imbalance of flow of every node of level `at` and of all the levels above it."""
-    from mdfuzzy._kernels import walk as kernels
+    from mdfuzzy._kernels import sweeps as kernels
 
     level = levels[at]
     columns = x.shape[1]
-    x = x.astype(np.float64, copy=False)
-    inner = np.empty((len(level.first) - 1, level.above, columns))
-    own = np.empty(x.shape if at == 0 else (0, columns), np.float32)
-    walk = level.indptr, level.indices, level.probs
-    _work(
-        level, kernels.flows, len(inner), *walk, level.apart, level.exits, absorb, level.net, level.lift,
-        level.first, level.members, x, own, inner,
-    )  # fmt: skip
+    inner, own = level.inner, level.own if at == 0 else np.empty((0, columns), np.float32)
+    edges = level.indptr, level.indices, level.probs, level.apart
+    nodes = level.exits, absorb, level.net, level.lift
+    _work(level, kernels.flows, len(inner), *edges, *nodes, level.first, level.members, x, own, inner)
     if at == 0:
         alone = level.members[level.first[-1] :]
-        _work(level, kernels.flows_alone, len(alone), *walk, level.exits, absorb, alone, x, own)
+        _work(level, kernels.flows_alone, len(alone), *edges, *nodes, alone, x, own)
     residuals = [own]
     if level.above:
         residuals.append(np.ascontiguousarray(inner[:, 0], np.float32))
     for above in levels[at + 1 : -1]:
         outer = np.empty((len(above.first) - 1, inner.shape[1] - 1, columns))
-        kernels.lift_flows(above.lift, above.first, above.members, inner, outer)
+        _work(above, kernels.lift_flows, len(outer), above.lift, above.first, above.members, inner, outer)
         inner = outer
         residuals.append(np.ascontiguousarray(inner[:, 0], np.float32))
     return residuals
@@ -226,36 +238,33 @@ def _residuals(levels: list[Level], at: int, x: np.ndarray, absorb: np.ndarray) 
 
 def _correct(levels: list[Level], at: int, residuals: list[np.ndarray]) -> np.ndarray:
     """Return corrections for level `at`: what the coarser levels find, then relaxed on this one."""
-    from mdfuzzy._kernels import walk as kernels
+    from mdfuzzy._kernels import sweeps as kernels
 
     level, rhs = levels[at], residuals[0]
+    new = level.x[1]
     if level.above == 0:  # every node is pinned: each sweep at least halves the error
-        x = rhs.copy()
+        new[:] = rhs
         for _ in range(TOP_SWEEPS):
-            x = _relax(level, rhs, x)
-        return x
-    x = np.zeros_like(rhs)
+            level.x[0] = new
+            _relax(level, rhs)
+        return new
     coarser = residuals[1:]
     for turn in range(level.repeats):
         if turn:
-            change = _residuals(levels, at, x, np.zeros((0, x.shape[1])))[1:]
+            change = _residuals(levels, at, new, np.zeros((0, new.shape[1])))[1:]
             coarser = [r + c for r, c in zip(residuals[1:], change, strict=True)]
-        kernels.add_groups(x, level.group, _correct(levels, at + 1, coarser))
-        x = _relax(level, rhs, x)
-    return x
+        correction = _correct(levels, at + 1, coarser)
+        _work(level, kernels.add_groups, len(level), level.group, correction, turn == 0, level.x)
+        _relax(level, rhs)
+    return new
 
 
-def _relax(level: Level, rhs: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return `x` after one sweep over the rows of a level."""
-    from mdfuzzy._kernels import walk as kernels
+def _relax(level: Level, rhs: np.ndarray) -> None:
+    """Do one sweep over the rows of a level."""
+    from mdfuzzy._kernels import sweeps as kernels
 
-    if level.serial:
-        kernels.relax_serial(level.indptr, level.indices, level.probs, rhs, x)
-        return x
-    both = np.stack([x, x])
-    blocks = level.blocks
-    share(kernels.relax, len(blocks) - 1, level.indptr, level.indices, level.probs, rhs, blocks, both)
-    return both[1]
+    walk = level.indptr, level.indices, level.probs
+    _work(level, kernels.relax, len(level.blocks) - 1, *walk, rhs, level.blocks, level.x)
 
 
 def _work(level: Level, kernel: Callable[..., object], total: int, *arguments: object) -> None:

@@ -103,6 +103,7 @@ LIBRARIES: dict[str, set[str]] = {
     "scipy": set(LAYERS) - {"__init__", "_check", "_warn", "_threads", "cli"},
     "sklearn": {"neighbors", "density", "estimator"},
     "numba": {"_kernels", "_threads"},
+    "llvmlite": {"_kernels"},  # numba's own compiler, which comes with it
     "mdtraj": {*READING, "exports", "datasets", "rmsd_mdtraj"},
     "matplotlib": {"plots"},
     "plotly": {"report"},

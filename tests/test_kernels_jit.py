@@ -134,8 +134,9 @@ def test_kernels_that_are_being_compiled_ahead_are_waited_for(monkeypatch, tmp_p
 
 def test_what_is_compiled_ahead_is_what_the_later_steps_need():
     used = """
-from mdfuzzy._kernels import graph, groups, tomato, walk
-assert all(k.signatures for k in (graph.union_fill, tomato.ascend, groups.aggregate, walk.flows, walk.relax))
+from mdfuzzy._kernels import graph, groups, sweeps, tomato
+later = graph.union_fill, tomato.ascend, groups.aggregate, sweeps.flows, sweeps.relax
+assert all(kernel.signatures for kernel in later)
 """
     code = compiling._LATER_STEPS + used
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)

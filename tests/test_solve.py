@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from reference.walk import dense_walk, hitting_probabilities
+from reference.walk import dense_walk, hitting_probabilities, net_flows, relaxed
 
 import mdfuzzy as mf
 from mdfuzzy import _hierarchy, _solve
-from mdfuzzy._kernels import groups, walk
+from mdfuzzy._kernels import acceleration, groups, sweeps
 from mdfuzzy._threads import using_threads
 
 BETAS = [0.1, 0.2, 0.3, 1.0, 2.0, 10.0, 100.0, np.inf]
@@ -263,10 +263,82 @@ def test_groups_follow_the_strongest_ties_and_lump_to_a_walk():
     assert_allclose(np.exp(lumped.log_mass), between.sum(axis=1), rtol=1e-10)
 
 
-def test_blockwise_sums_equal_plain_sums():
+@pytest.mark.parametrize("columns", [2, 4, 6, 8, 10, 16, 22])
+def test_sums_steps_and_largest_values_equal_plain_ones(columns):
     rng = np.random.default_rng(0)
-    left, right, other = rng.normal(size=(3, 2 * walk.BLOCK + 5, 4)).astype(np.float32)
-    sums = _solve._dots(np.stack([left, right]), left, other)
-    for u, stacked in enumerate((left, right)):
-        for v, single in enumerate((left, other)):
-            assert_allclose(sums[u, v], (stacked.astype(float) * single).sum(axis=0), rtol=1e-9)
+    n, known, at = 2 * acceleration.BLOCK + 5, 3, 1
+    correction, before = rng.normal(size=(2, n, columns)).astype(np.float32)
+    changes, steps = rng.normal(size=(2, 4, n, columns)).astype(np.float32)
+    changes[at] = before
+    sums = _solve._dots(correction, known, at, changes)
+    assert_array_equal(changes[at], correction - before)
+    for u in range(known):
+        for v, other in enumerate((changes[at], correction)):
+            expected = (changes[u].astype(float) * other).sum(axis=0)
+            assert_allclose(sums[u, v], expected, rtol=1e-9, atol=1e-9)
+    shares, x = rng.normal(size=(known, columns)), rng.normal(size=(n, columns))
+    step = correction.astype(float)
+    for u in range(known):
+        step -= shares[u] * (steps[u].astype(float) + changes[u])
+    moved, oldest = x.copy(), 3
+    acceleration.take_step(0, n, correction, shares, oldest, moved, steps, changes)
+    assert_array_equal(steps[oldest], step.astype(np.float32))
+    assert_array_equal(changes[oldest], correction)
+    assert_array_equal(moved, x + steps[oldest])
+    assert _solve._largest(correction) == np.abs(correction).max()
+    correction[-1, -1] = np.nan
+    assert np.isnan(_solve._largest(correction))
+
+
+@pytest.mark.parametrize("columns", [2, 4, 6, 8, 10, 12, 14, 16])
+@pytest.mark.parametrize("single", [False, True])
+def test_flows_and_relaxation_equal_their_twins(columns, single):
+    graph, log_density, _ = cloud(300, 2, 5)
+    rng = np.random.default_rng(1)
+    probs = dense_walk(graph.indptr, graph.indices, log_density[graph.indices])
+    values = probs[np.repeat(np.arange(300), graph.degrees), graph.indices]
+    values = values.astype(np.float32 if single else np.float64)
+    starts = np.array([0, 90, 200, 290])  # three groups; the last ten points are in none
+    group = np.repeat([0, 1, 2, -1], [90, 110, 90, 10])
+    outer = np.array([0, 0, 1, -1])[group]
+    apart = np.zeros(len(values), np.uint8)
+    indices = graph.indices.copy()
+    groups.sort_by_levels_apart(
+        0, 300, graph.indptr, np.array([group, outer], np.int32), indices, values, apart
+    )
+    exits, lift, net = rng.random(300), rng.random(300), rng.normal(size=(300, 2))
+    x, absorb = rng.random((2, 300, columns))
+    walk_ = graph.indptr, indices, values
+    own, out = np.zeros((300, columns), np.float32), np.full((3, 2, columns), np.nan)
+    nodes = exits, absorb, net, lift
+    sweeps.flows(0, 3, *walk_, apart, *nodes, starts, np.arange(300), x, own, out)
+    sweeps.flows_alone(0, 10, *walk_, apart, *nodes, np.arange(290, 300), x, own)
+    expected = net_flows(*walk_, exits, absorb, x)
+    assert_allclose(own, expected, rtol=1e-6, atol=1e-6)
+    for t, parts in enumerate((group, outer)):
+        crossing = net_flows(*walk_, exits, absorb, x, parts) + net[:, t, None] * x
+        for g in range(3):
+            inside = group == g
+            assert_allclose(out[g, t], lift[inside] @ crossing[inside], rtol=1e-9, atol=1e-9)
+    rhs, guess = rng.random((2, 300, columns)).astype(np.float32)
+    both, blocks = np.stack([guess, guess]), np.array([0, 90, 200, 300])
+    sweeps.relax(0, 3, *walk_, rhs, blocks, both)
+    assert_array_equal(both[0], guess)
+    assert_allclose(both[1], relaxed(*walk_, rhs, guess, blocks), rtol=1e-5)
+
+
+def test_corrections_of_groups_and_their_flows():
+    rng = np.random.default_rng(2)
+    group = np.array([1, 0, 1, -1], np.int32)
+    found = rng.random((2, 6)).astype(np.float32)
+    both = rng.random((2, 4, 6)).astype(np.float32)
+    new = both[1].copy()
+    added = np.where(group[:, None] < 0, np.float32(0), found[group])
+    sweeps.add_groups(0, 4, group, found, False, both)
+    assert_array_equal(both, np.stack([new + added] * 2))
+    sweeps.add_groups(0, 4, group, found, True, both)
+    assert_array_equal(both, np.stack([added] * 2))
+    lift, inner, out = rng.random(4), rng.random((4, 3, 6)), np.empty((2, 2, 6))
+    sweeps.lift_flows(0, 2, lift, np.array([0, 1, 3]), np.array([1, 0, 2, 3]), inner, out)
+    assert_allclose(out[0], lift[1] * inner[1, 1:])
+    assert_allclose(out[1], lift[0] * inner[0, 1:] + lift[2] * inner[2, 1:])

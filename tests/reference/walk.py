@@ -1,5 +1,7 @@
 """Slow, obvious twins of the absorbing walk."""
 
+from itertools import pairwise
+
 import numpy as np
 
 
@@ -42,3 +44,29 @@ def hitting_probabilities(probs, targets, n_targets):
         solved[m] = walk[m, n:] + walk[m, :m] @ solved[:m]
     values[free] = solved
     return values
+
+
+def net_flows(indptr, indices, probs, exits, absorb, x, parts=None):
+    """Return what flows into every point: from its edges, from targets, less what exits.
+
+    With `parts` (the part of each point, -1 for none) only edges between different parts count.
+    """
+    flows = absorb - exits[:, None] * x
+    for i in range(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if parts is None or parts[i] < 0 or parts[i] != parts[j]:
+                flows[i] += float(probs[e]) * (x[j] - x[i])
+    return flows
+
+
+def relaxed(indptr, indices, probs, rhs, x, blocks):
+    """Return `x` after x_i = rhs_i + sum_j P_ij x_j, row by row; other blocks are seen as they were."""
+    result = x.copy()
+    for start, stop in pairwise(blocks):
+        seen = x.copy()
+        for i in range(start, stop):
+            row = slice(indptr[i], indptr[i + 1])
+            seen[i] = rhs[i] + probs[row].astype(float) @ seen[indices[row]]
+        result[start:stop] = seen[start:stop]
+    return result

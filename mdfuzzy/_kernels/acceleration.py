@@ -1,0 +1,126 @@
+"""Kernels of Anderson's acceleration: what earlier steps have changed, and the next step.
+
+Threads share them by ranges of rows, or of blocks of rows: sums over all points go through blocks of a fixed
+size. Columns are taken eight at a time (see `columns`).
+"""
+
+import numpy as np
+
+from mdfuzzy._kernels.columns import add, eight, four, load, multiply, six, store, subtract, two
+from mdfuzzy._kernels.jit import kernel
+
+#: Rows per partial sum; fixed, so that sums do not depend on the number of threads.
+BLOCK = 4096
+EIGHT = np.uint64(8)
+
+
+@kernel(nogil=True)
+def block_largest(first: int, last: int, values: np.ndarray, largest: np.ndarray) -> None:  # OUT largest
+    """Find the largest absolute value of each block of rows; NaN if there is one."""
+    for b in range(first, last):
+        top = np.float32(0.0)
+        for i in range(b * BLOCK, min(len(values), (b + 1) * BLOCK)):
+            for c in range(values.shape[1]):
+                size = abs(values[i, c])
+                if not size <= top:
+                    top = size
+                    if size != size:
+                        break
+            if top != top:
+                break
+        largest[b] = top
+
+
+@kernel(nogil=True)
+def block_dots(
+    first: int,
+    last: int,
+    correction: np.ndarray,
+    known: int,
+    at: int,
+    changes: np.ndarray,  # IN, OUT: (history, n, columns)
+    sums: np.ndarray,  # OUT: (blocks, known, 2, columns)
+) -> None:
+    """Complete the change `at`, which holds the correction before this one, and multiply.
+
+    Sums over the rows of each block: each of the `known` changes times that one, and times the correction.
+    """
+    n, width = correction.shape
+    job = correction.reshape(-1), changes.reshape(-1), sums.reshape(-1), n, np.uint64(width)
+    for b in range(first, last):
+        rows = b * BLOCK, min(n, (b + 1) * BLOCK)
+        for i in range(rows[0], rows[1]):
+            for c in range(width):
+                changes[at, i, c] = correction[i, c] - changes[at, i, c]
+        for u in range(known):
+            place = b * known + u
+            c = np.uint64(0)
+            while c + EIGHT <= np.uint64(width):
+                _dots(eight(), c, rows, u, at, place, job)
+                c += EIGHT
+            if np.uint64(width) - c == 6:
+                _dots(six(), c, rows, u, at, place, job)
+            elif np.uint64(width) - c == 4:
+                _dots(four(), c, rows, u, at, place, job)
+            elif np.uint64(width) - c == 2:
+                _dots(two(), c, rows, u, at, place, job)
+
+
+@kernel(nogil=True)
+def _dots(like, c, rows, u, at, place, job):
+    correction, changes, sums, n, width = job
+    with_change, with_correction = like, like
+    for i in range(np.uint64(rows[0]), np.uint64(rows[1])):
+        value = load(like, changes, (np.uint64(u * n) + i) * width + c)
+        change = load(like, changes, (np.uint64(at * n) + i) * width + c)
+        with_change = add(with_change, multiply(value, change))
+        with_correction = add(with_correction, multiply(value, load(like, correction, i * width + c)))
+    store(with_change, sums, np.uint64(2 * place) * width + c)
+    store(with_correction, sums, np.uint64(2 * place + 1) * width + c)
+
+
+@kernel(nogil=True)
+def take_step(
+    first: int,
+    last: int,
+    correction: np.ndarray,
+    shares: np.ndarray,
+    at: int,
+    x: np.ndarray,  # IN, OUT
+    steps: np.ndarray,  # IN, OUT: (history, n, columns)
+    changes: np.ndarray,  # IN, OUT: (history, n, columns)
+) -> None:
+    """Move `x` by the correction less the shares of earlier steps and of what they changed.
+
+    The step and the correction then take the place `at` in the history, the oldest.
+    """
+    n, width = x.shape
+    arrays = correction.reshape(-1), shares.reshape(-1), x.reshape(-1), steps.reshape(-1), changes.reshape(-1)
+    job = (*arrays, len(shares), np.uint64(at * n), np.uint64(n), np.uint64(width))
+    for i in range(np.uint64(first), np.uint64(last)):
+        c = np.uint64(0)
+        while c + EIGHT <= np.uint64(width):
+            _step(eight(), c, i, job)
+            c += EIGHT
+        if np.uint64(width) - c == 6:
+            _step(six(), c, i, job)
+        elif np.uint64(width) - c == 4:
+            _step(four(), c, i, job)
+        elif np.uint64(width) - c == 2:
+            _step(two(), c, i, job)
+
+
+@kernel(nogil=True)
+def _step(like, c, i, job):
+    correction, shares, x, steps, changes, known, oldest, n, width = job
+    here = i * width + c
+    found = load(like, correction, here)
+    value = found
+    for u in range(np.uint64(known)):
+        there = (u * n + i) * width + c
+        before = add(load(like, steps, there), load(like, changes, there))
+        value = subtract(value, multiply(load(like, shares, u * width + c), before))
+    there = (oldest + i) * width + c
+    store(value, steps, there)
+    store(found, changes, there)
+    store(add(load(like, x, here), load(like, steps, there)), x, here)

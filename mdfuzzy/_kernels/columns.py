@@ -1,0 +1,124 @@
+"""Several columns of a row at once, in one register of the processor.
+
+A sum has to wait for the one before it, and numba adds up one number at a time. A value of type `Lanes` holds
+up to eight neighbouring columns as a vector of LLVM, so that one addition serves them all; where the
+processor's registers are shorter the compiler takes several. Each column is added up in the same order as
+alone, so that the result has the same bits.
+
+A function that takes lanes is compiled for every width. Rows have an even number of columns: they are taken
+eight at a time, and what is left over at the end together.
+"""
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, models, register_model
+
+
+class Lanes(types.Type):
+    """Some columns of a row, float64 each."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        super().__init__(f"Lanes({count})")
+
+
+@register_model(Lanes)
+class _Model(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, ir.VectorType(ir.DoubleType(), kind.count))
+
+
+def _zeros(count):
+    def generate(context, builder, signature, arguments):
+        return ir.Constant(ir.VectorType(ir.DoubleType(), count), None)
+
+    return Lanes(count)(), generate
+
+
+@intrinsic
+def two(typing):
+    """Return two zeros."""
+    return _zeros(2)
+
+
+@intrinsic
+def four(typing):
+    """Return four zeros."""
+    return _zeros(4)
+
+
+@intrinsic
+def six(typing):
+    """Return six zeros."""
+    return _zeros(6)
+
+
+@intrinsic
+def eight(typing):
+    """Return eight zeros."""
+    return _zeros(8)
+
+
+def _place(context, builder, array, value, at, count):
+    """Return a pointer to `count` elements of a flat array, and the type of those."""
+    stored = ir.VectorType(context.get_data_type(array.dtype), count)
+    data = context.make_array(array)(context, builder, value).data
+    return builder.bitcast(builder.gep(data, [at]), stored.as_pointer()), stored
+
+
+@intrinsic
+def load(typing, like, array, at):
+    """Return the columns from element `at` of a flat array on, as many as `like` has."""
+
+    def generate(context, builder, signature, arguments):
+        pointer, stored = _place(context, builder, array, *arguments[1:], like.count)
+        values = builder.load(pointer, align=array.dtype.bitwidth // 8)
+        double = ir.VectorType(ir.DoubleType(), like.count)
+        return values if stored == double else builder.fpext(values, double)
+
+    return like(like, array, types.uintp), generate
+
+
+@intrinsic
+def store(typing, values, array, at):
+    """Write columns to a flat array, from element `at` on."""
+
+    def generate(context, builder, signature, arguments):
+        pointer, stored = _place(context, builder, array, *arguments[1:], values.count)
+        value = arguments[0]
+        value = value if stored == value.type else builder.fptrunc(value, stored)
+        builder.store(value, pointer, align=array.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(values, array, types.uintp), generate
+
+
+@intrinsic
+def add(typing, left, right):
+    """Return `left` + `right`, column by column."""
+    return left(left, right), lambda context, builder, signature, arguments: builder.fadd(*arguments)
+
+
+@intrinsic
+def subtract(typing, left, right):
+    """Return `left` - `right`, column by column."""
+    return left(left, right), lambda context, builder, signature, arguments: builder.fsub(*arguments)
+
+
+@intrinsic
+def multiply(typing, left, right):
+    """Return `left` * `right`, column by column."""
+    return left(left, right), lambda context, builder, signature, arguments: builder.fmul(*arguments)
+
+
+@intrinsic
+def times(typing, factor, values):
+    """Return a number times columns."""
+
+    def generate(context, builder, signature, arguments):
+        empty = ir.Constant(arguments[1].type, ir.Undefined)
+        first = builder.insert_element(empty, arguments[0], ir.Constant(ir.IntType(32), 0))
+        everywhere = ir.Constant(ir.VectorType(ir.IntType(32), values.count), None)
+        return builder.fmul(builder.shuffle_vector(first, empty, everywhere), arguments[1])
+
+    return values(types.float64, values), generate
