@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 
 from mdfuzzy._check import check_choice, check_int, check_real, read_only
+from mdfuzzy._threads import share
 
 #: `union`: an edge if either point has the other among its k nearest. `directed`: i to each of its k nearest.
 #: `radius`: an edge if the two points are within `scale` of each other.
@@ -131,3 +132,25 @@ class Graph:
         """Return the (indices, distances) of the edges that leave point `i`."""
         row = slice(self.indptr[i], self.indptr[i + 1])
         return self.indices[row], self.distances[row]
+
+
+def reverse_lists(indices: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (indptr, sources, distances) of the reversed edges; sources ascend within a row.
+
+    In two steps, first by buckets of points: to write each edge to its place at once would be a miss of the
+    cache for every edge, and threads would get into each other's way.
+    """
+    from mdfuzzy._kernels import graph as kernels
+
+    n, buckets = len(indices), -(-len(indices) // kernels.BUCKET)
+    counts = np.zeros((buckets, buckets), np.int64)
+    share(kernels.bucket_counts, buckets, indices, counts)
+    ends = np.cumsum(counts.T).reshape(buckets, buckets)  # to bucket, from bucket
+    starts = np.ascontiguousarray((ends - counts.T).T)
+    targets = np.empty(indices.size, np.uint16)
+    sources, lengths = np.empty(indices.size, np.int32), np.empty(indices.size, np.float32)
+    share(kernels.fill_buckets, buckets, indices, distances, starts, targets, sources, lengths)
+    bounds = np.append(starts[0], indices.size)
+    indptr = np.full(n + 1, indices.size, np.int64)
+    share(kernels.sort_buckets, buckets, bounds, targets, indptr, sources, lengths)
+    return indptr, sources, lengths

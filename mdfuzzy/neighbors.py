@@ -9,7 +9,7 @@ import numpy.typing as npt
 from mdfuzzy._check import check_choice, check_finite, check_int, check_numbers, read_only
 from mdfuzzy._threads import run_ranges, share, thread_count, using_threads
 from mdfuzzy.features import Features
-from mdfuzzy.graph import Graph
+from mdfuzzy.graph import Graph, reverse_lists
 
 _STRETCH = 8192  # rows sorted together
 
@@ -124,9 +124,9 @@ class Neighbors:
         if kind == "directed" or n != self.n_targets:
             indptr = np.arange(0, n * k + 1, k, dtype=np.int64)
             return Graph(indptr, indices.ravel(), distances.ravel(), "directed", self.n_targets, k=k)
-        into = kernels.transpose_lists(indices, distances, n)
         counts, indptr = np.empty(n, np.int64), np.zeros(n + 1, np.int64)
         with using_threads(None):
+            into = reverse_lists(indices, distances)
             share(kernels.union_counts, n, indices, into[0], into[1], counts)
             np.cumsum(counts, out=indptr[1:])
             union_indices = np.empty(indptr[-1], np.int32)

@@ -10,6 +10,7 @@ from reference.graph import compressed, directed_rows, union_rows
 import mdfuzzy as mf
 from mdfuzzy._kernels import graph as kernels
 from mdfuzzy._threads import using_threads
+from mdfuzzy.graph import reverse_lists
 
 
 def assert_rows(graph: mf.Graph, expected: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
@@ -94,17 +95,30 @@ def test_directed_equals_its_twin(lists, data):
     assert_rows(mf.Neighbors(*lists).graph(k, kind="directed"), expected)
 
 
-@settings(max_examples=50, deadline=None)
-@given(neighbor_lists())
-def test_transpose_equals_its_twin(lists):
-    indices, distances = lists
+def assert_reversed_equals_its_twin(indices, distances):
     n = len(indices)
     rows = [{} for _ in range(n)]
     for i, row in enumerate(directed_rows(indices, distances)):
         for j, d in row.items():
             rows[j][i] = d
-    for got, expected in zip(kernels.transpose_lists(indices, distances, n), compressed(rows), strict=True):
+    for got, expected in zip(reverse_lists(indices, distances), compressed(rows), strict=True):
         np.testing.assert_array_equal(got, expected, strict=True)
+
+
+@settings(max_examples=50, deadline=None)
+@given(neighbor_lists())
+def test_reversed_edges_equal_their_twin(lists):
+    assert_reversed_equals_its_twin(*lists)
+
+
+@pytest.mark.parametrize("n", kernels.BUCKET + np.array([-1, 0, 1, kernels.BUCKET + 99]))
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_reversed_edges_of_several_buckets(n, n_jobs):
+    rng = np.random.default_rng(0)
+    indices = ((np.arange(n)[:, None] + rng.integers(1, n, (n, 1)) + np.arange(3) * 7) % n).astype(np.int32)
+    distances = rng.random(indices.shape).astype(np.float32)
+    with using_threads(n_jobs):
+        assert_reversed_equals_its_twin(indices, distances)
 
 
 # --- a peer

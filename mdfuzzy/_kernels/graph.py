@@ -4,27 +4,77 @@ import numpy as np
 
 from mdfuzzy._kernels.jit import kernel
 
+#: Points whose edges are turned round together: what belongs to so many stays in the cache.
+BITS = 13
+BUCKET = 1 << BITS
 
-@kernel()
-def transpose_lists(indices: np.ndarray, distances: np.ndarray, n_targets: int):
-    """Return (indptr, sources, distances) of the reversed edges; sources ascend within a row."""
+
+@kernel(nogil=True)
+def bucket_counts(first: int, last: int, indices: np.ndarray, counts: np.ndarray) -> None:  # OUT counts
+    """Count, for the bucket of points that edges come from, how many lead to each bucket.
+
+    Here and below a kernel works on the buckets from `first` to `last`.
+    """
     n, k = indices.shape
-    indptr = np.zeros(n_targets + 1, np.int64)
-    for i in range(n):
-        for c in range(k):
-            indptr[indices[i, c] + 1] += 1
-    for j in range(n_targets):
-        indptr[j + 1] += indptr[j]
-    fill = indptr[:-1].copy()
-    sources = np.empty(n * k, np.int32)
-    lengths = np.empty(n * k, np.float32)
-    for i in range(n):
-        for c in range(k):
-            j = indices[i, c]
-            sources[fill[j]] = i
-            lengths[fill[j]] = distances[i, c]
-            fill[j] += 1
-    return indptr, sources, lengths
+    for b in range(first, last):
+        for i in range(b * BUCKET, min(n, (b + 1) * BUCKET)):
+            for c in range(k):
+                counts[b, indices[i, c] >> BITS] += 1
+
+
+@kernel(nogil=True)
+def fill_buckets(
+    first: int,
+    last: int,
+    indices: np.ndarray,
+    distances: np.ndarray,
+    starts: np.ndarray,
+    targets: np.ndarray,  # OUT
+    sources: np.ndarray,  # OUT
+    lengths: np.ndarray,  # OUT
+) -> None:
+    """Write the edges from bucket b to bucket t from ``starts[b, t]`` on; `targets` are within the bucket."""
+    n, k = indices.shape
+    for b in range(first, last):
+        fill = starts[b].copy()
+        for i in range(b * BUCKET, min(n, (b + 1) * BUCKET)):
+            for c in range(k):
+                t = indices[i, c] >> BITS
+                at = fill[t]
+                fill[t] = at + 1
+                targets[at] = indices[i, c] - t * BUCKET
+                sources[at] = i
+                lengths[at] = distances[i, c]
+
+
+@kernel(nogil=True)
+def sort_buckets(
+    first: int,
+    last: int,
+    bounds: np.ndarray,
+    targets: np.ndarray,
+    indptr: np.ndarray,  # OUT, but for its last entry
+    sources: np.ndarray,  # IN, OUT
+    lengths: np.ndarray,  # IN, OUT
+) -> None:
+    """Sort the edges to each bucket by the point that they lead to; sources ascend within a row."""
+    fill = np.empty(BUCKET + 1, np.int64)
+    for b in range(first, last):
+        start, stop = bounds[b], bounds[b + 1]
+        fill[:] = 0
+        for e in range(start, stop):
+            fill[targets[e] + 1] += 1
+        fill[0] = start
+        for t in range(BUCKET):
+            fill[t + 1] += fill[t]
+        for t in range(min(BUCKET, len(indptr) - 1 - b * BUCKET)):
+            indptr[b * BUCKET + t] = fill[t]
+        old_sources, old_lengths = sources[start:stop].copy(), lengths[start:stop].copy()
+        for e in range(start, stop):
+            at = fill[targets[e]]
+            fill[targets[e]] = at + 1
+            sources[at] = old_sources[e - start]
+            lengths[at] = old_lengths[e - start]
 
 
 @kernel(nogil=True)
@@ -38,7 +88,7 @@ def union_counts(
 ) -> None:
     """Count how many different points each point is joined to, in either direction.
 
-    Here and below the rows of `indices` ascend, and a kernel works on those from `first` to `last`.
+    Here and below the rows of `indices` ascend, and a kernel works on the rows from `first` to `last`.
     """
     k = indices.shape[1]
     for i in range(first, last):
