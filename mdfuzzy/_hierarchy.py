@@ -1,6 +1,5 @@
 """The hierarchy on which the absorbing walk is solved: groups of points, groups of groups, and so on."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,17 +60,11 @@ def row_starts(counts: np.ndarray) -> np.ndarray:
     return starts
 
 
-def build_hierarchy(
-    walk_in: Callable[[np.ndarray], tuple[Level, np.ndarray]], free: np.ndarray, reversible: bool
-) -> tuple[list[Level], np.ndarray]:
-    """Aggregate level by level; return the levels, arranged, and the order of the finest one.
-
-    The matrix of the finest level is let go (the caller makes it anew in the right order: that takes
-    less memory than a second copy).
-    """
+def build_hierarchy(finest: Level, reversible: bool) -> tuple[list[Level], np.ndarray]:
+    """Aggregate level by level; return the levels, arranged, and the order of the finest one."""
     from mdfuzzy._kernels import groups as kernels
 
-    levels, ranks = [walk_in(free)[0]], []
+    levels, ranks = [finest], []
     while True:
         level = levels[-1]
         by_mass = np.argsort(-level.log_mass, kind="stable")
@@ -94,10 +87,8 @@ def build_hierarchy(
         parent = np.where(level.group < 0, -1, position[level.group])
         orders.insert(0, np.lexsort((rank, parent, parent < 0)))
         level.group = parent[orders[0]].astype(np.int32)
-    for level, order in zip(levels[1:], orders[1:], strict=True):
+    for level, order in zip(levels, orders, strict=True):
         _permute(level, order)
-    levels[0].log_mass = levels[0].log_mass[orders[0]]
-    levels[0].indices = levels[0].probs = None
     return levels, orders[0]
 
 
@@ -220,24 +211,30 @@ def link_levels(levels: list[Level], reversible: bool) -> None:
 
     budget, visits = len(levels[0].indices) / 2, 1
     for l, level in enumerate(levels):
-        count = len(levels[l + 1]) if l + 1 < len(levels) else 0
-        level.members, level.first = _members(level.group, count)
+        level.members, level.first = _members(level.group, len(levels[l + 1]) if l + 1 < len(levels) else 0)
         level.blocks = _blocks(level)
+    for l, level in enumerate(levels):
         grouped = np.flatnonzero(level.group >= 0)
         level.lift = np.zeros(len(level))
         ancestors = []
-        if count:
+        starts = [level.first]
+        if l + 1 < len(levels):
             to_group = level.log_mass[grouped] - levels[l + 1].log_mass[level.group[grouped]]
             level.lift[grouped] = np.exp(to_group)
             ancestors.append(level.group)
         for above in levels[l + 1 : -1]:
             below = ancestors[-1]
             ancestors.append(np.where(below < 0, -1, above.group[below]))
+            starts.append(starts[-1][above.first])
         level.above = len(ancestors)
         level.apart = np.empty(len(level.indices), np.uint8)
         stacked = np.array(ancestors, np.int32).reshape(level.above, len(level))
+        offsets = row_starts([len(part) for part in starts])
         edges = level.indices, level.probs, level.apart
-        share(kernels.sort_by_levels_apart, len(level), level.indptr, stacked, *edges)
+        share(
+            kernels.sort_by_levels_apart, len(level),
+            level.indptr, stacked, np.concatenate(starts), offsets, *edges,
+        )  # fmt: skip
         level.net = np.zeros((0, level.above))
         if l == 0 and not reversible:
             level.net = _net_outflow(level, levels, ancestors)

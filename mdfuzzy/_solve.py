@@ -97,41 +97,16 @@ def solve_walk(
     SolveError
         If the accuracy cannot be reached.
     """
-    from mdfuzzy._kernels import walk as kernels
-
     values = np.zeros((len(targets), n_targets))
     caught = np.flatnonzero(targets >= 0)
     values[caught, targets[caught]] = 1.0
     free = np.flatnonzero(targets < 0)
     if len(free) == 0:
         return Solution(values, 0.0, 0)
-    log_sums, log_ratios = np.empty(len(targets)), np.empty(len(targets))
-    edges = (indptr, indices, pull, lengths, float(falloff))
-    share(kernels.log_row_sums, len(targets), *edges, log_sums, log_ratios)
-    single = len(indices) > SINGLE_EDGES and log_ratios.min() > SINGLE_LOG_RATIO
-    dtype = np.float32 if single else np.float64
     columns = n_targets + n_targets % 2  # kernels take an even number of columns
-
-    def walk_in(order: np.ndarray) -> tuple[Level, np.ndarray]:
-        position = np.full(len(targets), -1, np.int32)
-        position[order] = np.arange(len(order), dtype=np.int32)
-        counts = np.empty(len(order), np.int64)
-        share(kernels.transition_counts, len(order), indptr, indices, position, order, counts)
-        out_indptr = row_starts(counts)
-        out_indices = np.empty(out_indptr[-1], np.int32)
-        probs = np.empty(out_indptr[-1], dtype)
-        absorb = np.zeros((len(order), columns))
-        share(
-            kernels.transition_fill, len(order),
-            *edges, log_sums, position, targets, order, out_indptr, out_indices, probs, absorb,
-        )  # fmt: skip
-        level = Level(out_indptr, out_indices, probs, absorb.sum(axis=1), (pull + log_sums)[order])
-        return level, absorb
-
-    levels, order = build_hierarchy(walk_in, free, reversible)
-    level, absorb = walk_in(free[order])
-    level.group, level.log_mass = levels[0].group, levels[0].log_mass
-    levels[0] = level
+    finest, absorb = _finest(indptr, indices, lengths, pull, float(falloff), targets, free, columns)
+    levels, order = build_hierarchy(finest, reversible)
+    absorb = _in_order(absorb, order)
     link_levels(levels, reversible)
     guess = np.zeros((len(free), columns))
     if start is not None:
@@ -139,6 +114,42 @@ def solve_walk(
     solved, residual, iterations = _iterate(levels, absorb, guess, tolerance)
     values[free[order]] = solved[:, :n_targets]
     return Solution(values, residual, iterations)
+
+
+def _finest(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    lengths: np.ndarray,
+    pull: np.ndarray,
+    falloff: float,
+    targets: np.ndarray,
+    free: np.ndarray,
+    columns: int,
+) -> tuple[Level, np.ndarray]:
+    """Return the walk between the points that are no targets, and their steps to each target."""
+    from mdfuzzy._kernels import walk as kernels
+
+    edges = indptr, indices, pull, lengths, falloff, targets, free
+    log_sums, log_ratios, counts = np.empty(len(free)), np.empty(len(free)), np.empty(len(free), np.int64)
+    share(kernels.row_ranges, len(free), *edges, log_sums, log_ratios, counts)
+    single = len(indices) > SINGLE_EDGES and log_ratios.min() > SINGLE_LOG_RATIO
+    starts = row_starts(counts)
+    ends, probs = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32 if single else np.float64)
+    absorb = np.zeros((len(free), columns))
+    position = np.empty(len(targets), np.int32)
+    position[free] = np.arange(len(free), dtype=np.int32)
+    share(kernels.transition_fill, len(free), *edges, position, starts, log_sums, ends, probs, absorb)
+    return Level(starts, ends, probs, absorb.sum(axis=1), pull[free] + log_sums), absorb
+
+
+def _in_order(absorb: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Return the rows in another order. Few are not zero, and only those take memory."""
+    position = np.empty(len(order), np.int32)
+    position[order] = np.arange(len(order), dtype=np.int32)
+    rows = np.flatnonzero(absorb.any(axis=1))
+    ordered = np.zeros(absorb.shape)
+    ordered[position[rows]] = absorb[rows]
+    return ordered
 
 
 def _iterate(

@@ -303,9 +303,15 @@ def test_flows_and_relaxation_equal_their_twins(columns, single):
     outer = np.array([0, 0, 1, -1])[group]
     apart = np.zeros(len(values), np.uint8)
     indices = graph.indices.copy()
+    ancestors, inner_and_outer = np.array([group, outer], np.int32), np.array([0, 90, 200, 290, 0, 200, 290])
+    offsets = np.array([0, 4, 7])
     groups.sort_by_levels_apart(
-        0, 300, graph.indptr, np.array([group, outer], np.int32), indices, values, apart
+        0, 300, graph.indptr, ancestors, inner_and_outer, offsets, indices, values, apart
     )
+    for i in range(300):
+        for e in range(graph.indptr[i], graph.indptr[i + 1]):
+            same = (ancestors[:, i] == ancestors[:, indices[e]]) & (ancestors[:, i] >= 0)
+            assert apart[e] == (np.argmax(same) if same.any() else 2)
     exits, lift, net = rng.random(300), rng.random(300), rng.normal(size=(300, 2))
     x, absorb = rng.random((2, 300, columns))
     walk_ = graph.indptr, indices, values

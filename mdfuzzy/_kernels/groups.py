@@ -134,7 +134,6 @@ def coarse_fill(
     Each member counts with its mass; edges inside a group are left out, never subtracted.
     """
     slot = np.full(len(starts) - 1, -1, np.int64)
-    flow = np.zeros(len(starts) - 1, np.float64)
     for g in range(first, last):
         top = -np.inf
         for s in range(starts[g], starts[g + 1]):
@@ -155,14 +154,14 @@ def coarse_fill(
                     continue
                 if slot[h] < out_indptr[g]:
                     slot[h] = at
-                    flow[h] = 0.0
+                    out_probs[at] = 0.0
                     out_indices[at] = h
                     at += 1
-                flow[h] += mass * probs[e]
+                out_probs[slot[h]] += mass * probs[e]
                 out += mass * probs[e]
         total = out + leave
         for e in range(out_indptr[g], out_indptr[g + 1]):
-            out_probs[e] = flow[out_indices[e]] / total
+            out_probs[e] /= total
         out_exits[g] = leave / total
         out_log_mass[g] = top + np.log(total)
 
@@ -173,23 +172,38 @@ def sort_by_levels_apart(
     last: int,
     indptr: np.ndarray,
     ancestors: np.ndarray,
+    starts: np.ndarray,
+    offsets: np.ndarray,
     indices: np.ndarray,  # IN, OUT
     probs: np.ndarray,  # IN, OUT
     apart: np.ndarray,  # OUT
 ) -> None:
-    """Sort each row by the number of coarser levels on which an edge crosses between groups, descending."""
+    """Sort each row by the number of coarser levels on which an edge crosses between groups, descending.
+
+    The nodes of group g of level t are those from ``starts[offsets[t] + g]`` to the next: to see whether a
+    neighbour is among them takes its number alone, and no look at its own groups somewhere in memory.
+    """
     levels = len(ancestors)
+    longest = 0
     for i in range(first, last):
+        longest = max(longest, indptr[i + 1] - indptr[i])
+    row_indices, row_probs = np.empty(longest, indices.dtype), np.empty(longest, probs.dtype)
+    depth, counts = np.empty(longest, np.uint8), np.empty(levels + 2, np.int64)
+    low, high = np.empty(levels, np.int64), np.empty(levels, np.int64)
+    for i in range(first, last):
+        for t in range(levels):
+            g = ancestors[t, i]
+            low[t] = starts[offsets[t] + g] if g >= 0 else 0
+            high[t] = starts[offsets[t] + g + 1] if g >= 0 else 0
+        counts[:] = 0
         start, stop = indptr[i], indptr[i + 1]
-        row_indices = indices[start:stop].copy()
-        row_probs = probs[start:stop].copy()
-        depth = np.zeros(stop - start, np.uint8)
-        counts = np.zeros(levels + 2, np.int64)
         for e in range(stop - start):
-            j = row_indices[e]
+            j = indices[start + e]
             t = 0
-            while t < levels and (ancestors[t, i] != ancestors[t, j] or ancestors[t, i] < 0):
+            while t < levels and not low[t] <= j < high[t]:
                 t += 1
+            row_indices[e] = j
+            row_probs[e] = probs[start + e]
             depth[e] = t
             counts[levels - t + 1] += 1
         for t in range(levels + 1):

@@ -14,7 +14,7 @@ LOWEST = -690.0
 
 
 @kernel(nogil=True)
-def log_row_sums(
+def row_ranges(
     first: int,
     last: int,
     indptr: np.ndarray,
@@ -22,21 +22,24 @@ def log_row_sums(
     pull: np.ndarray,
     lengths: np.ndarray,
     falloff: float,
-    log_sums: np.ndarray,  # OUT
+    targets: np.ndarray,
+    order: np.ndarray,
+    log_tops: np.ndarray,  # OUT
     log_ratios: np.ndarray,  # OUT
+    counts: np.ndarray,  # OUT
 ) -> None:
-    """Log of the sum of the weights, and of the smallest over the largest, of every row."""
-    for i in range(first, last):
-        top, low = -np.inf, np.inf
+    """Find, of each row, logs of the largest weight and of the smallest over it; count its free ends."""
+    for a in range(first, last):
+        i = order[a]
+        top, low, count = -np.inf, np.inf, 0
         for e in range(indptr[i], indptr[i + 1]):
             value = pull[indices[e]] - falloff * np.float64(lengths[e]) ** 2
             top = max(top, value)
             low = min(low, value)
-        total = 0.0
-        for e in range(indptr[i], indptr[i + 1]):
-            total += np.exp(pull[indices[e]] - falloff * np.float64(lengths[e]) ** 2 - top)
-        log_sums[i] = top + np.log(total)
-        log_ratios[i] = low - top
+            count += targets[indices[e]] < 0
+        log_tops[a] = top
+        log_ratios[a] = low - top
+        counts[a] = count
 
 
 @kernel(nogil=True)
@@ -65,26 +68,6 @@ def reach_further(
 
 
 @kernel(nogil=True)
-def transition_counts(
-    first: int,
-    last: int,
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    position: np.ndarray,
-    order: np.ndarray,
-    counts: np.ndarray,  # OUT
-) -> None:
-    """Count how many edges of each point of `order` lead to points that have a position."""
-    for a in range(first, last):
-        i = order[a]
-        count = 0
-        for e in range(indptr[i], indptr[i + 1]):
-            if position[indices[e]] >= 0:
-                count += 1
-        counts[a] = count
-
-
-@kernel(nogil=True)
 def transition_fill(
     first: int,
     last: int,
@@ -93,24 +76,34 @@ def transition_fill(
     pull: np.ndarray,
     lengths: np.ndarray,
     falloff: float,
-    log_sums: np.ndarray,
-    position: np.ndarray,
     targets: np.ndarray,
     order: np.ndarray,
+    position: np.ndarray,
     out_indptr: np.ndarray,
+    log_sums: np.ndarray,  # IN (log of the largest weight), OUT (log of their sum)
     out_indices: np.ndarray,  # OUT
     out_probs: np.ndarray,  # OUT
     absorb: np.ndarray,  # OUT
 ) -> None:
     """Write the transition probabilities between free points, and from free points to each target."""
+    longest = 0
+    for a in range(first, last):
+        longest = max(longest, indptr[order[a] + 1] - indptr[order[a]])
+    weights = np.empty(longest)
     for a in range(first, last):
         i = order[a]
+        start, stop = indptr[i], indptr[i + 1]
+        total = 0.0
+        for e in range(start, stop):
+            value = pull[indices[e]] - falloff * np.float64(lengths[e]) ** 2 - log_sums[a]
+            weights[e - start] = np.exp(max(value, LOWEST))
+            total += weights[e - start]
+        log_sums[a] += np.log(total)
         at = out_indptr[a]
-        for e in range(indptr[i], indptr[i + 1]):
+        for e in range(start, stop):
             j = indices[e]
-            value = pull[j] - falloff * np.float64(lengths[e]) ** 2 - log_sums[i]
-            p = np.exp(max(value, LOWEST))
-            if position[j] >= 0:
+            p = weights[e - start] / total
+            if targets[j] < 0:
                 out_indices[at] = position[j]
                 out_probs[at] = p
                 at += 1
