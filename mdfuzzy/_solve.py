@@ -129,16 +129,16 @@ def _finest(
     """Return the walk between the points that are no targets, and their steps to each target."""
     from mdfuzzy._kernels import walk as kernels
 
-    edges = indptr, indices, pull, lengths, falloff, targets, free
+    position = -1 - targets
+    position[free] = np.arange(len(free), dtype=np.int32)
+    edges = indptr, indices, pull, lengths, falloff, free, position
     log_sums, log_ratios, counts = np.empty(len(free)), np.empty(len(free)), np.empty(len(free), np.int64)
     share(kernels.row_ranges, len(free), *edges, log_sums, log_ratios, counts)
     single = len(indices) > SINGLE_EDGES and log_ratios.min() > SINGLE_LOG_RATIO
     starts = row_starts(counts)
     ends, probs = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32 if single else np.float64)
     absorb = np.zeros((len(free), columns))
-    position = np.empty(len(targets), np.int32)
-    position[free] = np.arange(len(free), dtype=np.int32)
-    share(kernels.transition_fill, len(free), *edges, position, starts, log_sums, ends, probs, absorb)
+    share(kernels.transition_fill, len(free), *edges, starts, log_sums, ends, probs, absorb)
     return Level(starts, ends, probs, absorb.sum(axis=1), pull[free] + log_sums), absorb
 
 

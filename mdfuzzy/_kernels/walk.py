@@ -22,8 +22,8 @@ def row_ranges(
     pull: np.ndarray,
     lengths: np.ndarray,
     falloff: float,
-    targets: np.ndarray,
     order: np.ndarray,
+    position: np.ndarray,
     log_tops: np.ndarray,  # OUT
     log_ratios: np.ndarray,  # OUT
     counts: np.ndarray,  # OUT
@@ -36,7 +36,7 @@ def row_ranges(
             value = pull[indices[e]] - falloff * np.float64(lengths[e]) ** 2
             top = max(top, value)
             low = min(low, value)
-            count += targets[indices[e]] < 0
+            count += position[indices[e]] >= 0
         log_tops[a] = top
         log_ratios[a] = low - top
         counts[a] = count
@@ -76,7 +76,6 @@ def transition_fill(
     pull: np.ndarray,
     lengths: np.ndarray,
     falloff: float,
-    targets: np.ndarray,
     order: np.ndarray,
     position: np.ndarray,
     out_indptr: np.ndarray,
@@ -85,27 +84,35 @@ def transition_fill(
     out_probs: np.ndarray,  # OUT
     absorb: np.ndarray,  # OUT
 ) -> None:
-    """Write the transition probabilities between free points, and from free points to each target."""
+    """Write the transition probabilities between free points, and from free points to each target.
+
+    The position of a point of target t is -1 - t. One short loop after the other: the processor then has the
+    reads of a whole row under way, and does not wait for each between two exponentials.
+    """
     longest = 0
     for a in range(first, last):
         longest = max(longest, indptr[order[a] + 1] - indptr[order[a]])
     weights = np.empty(longest)
     for a in range(first, last):
-        i = order[a]
-        start, stop = indptr[i], indptr[i + 1]
+        row = indices[indptr[order[a]] : indptr[order[a] + 1]]
+        row_lengths = lengths[indptr[order[a]] : indptr[order[a] + 1]]
+        top = log_sums[a]
+        for e in range(len(row)):
+            value = pull[row[e]] - falloff * np.float64(row_lengths[e]) ** 2
+            weights[e] = max(value - top, LOWEST)
+        for e in range(len(row)):
+            weights[e] = np.exp(weights[e])
         total = 0.0
-        for e in range(start, stop):
-            value = pull[indices[e]] - falloff * np.float64(lengths[e]) ** 2 - log_sums[a]
-            weights[e - start] = np.exp(max(value, LOWEST))
-            total += weights[e - start]
-        log_sums[a] += np.log(total)
+        for e in range(len(row)):
+            total += weights[e]
+        log_sums[a] = top + np.log(total)
         at = out_indptr[a]
-        for e in range(start, stop):
-            j = indices[e]
-            p = weights[e - start] / total
-            if targets[j] < 0:
-                out_indices[at] = position[j]
+        for e in range(len(row)):
+            j = position[row[e]]
+            p = weights[e] / total
+            if j >= 0:
+                out_indices[at] = j
                 out_probs[at] = p
                 at += 1
             else:
-                absorb[a, targets[j]] += p
+                absorb[a, -1 - j] += p
