@@ -31,7 +31,7 @@ def test_rows_may_sum_to_1_as_closely_as_a_scan_over_beta_solves():
     assert scores._ROW_SUM >= memberships.ROW_SUM_TOLERANCE * beta_scan._TOLERANCE * (1 - 1e-9)
     values = np.array([[1.0, 0.9e-4], [0.5, 0.5]])
     assert mf.entropic_purity(values, [0, 1]).value <= np.log(1.0 + 2e-3)
-    with pytest.raises(ValueError, match="largest sum of 1.001"):
+    with pytest.raises(ValueError, match=r"largest sum of 1\.001"):
         mf.entropic_purity([[1.0, 1e-3], [0.5, 0.5]], [0, 1])
 
 
