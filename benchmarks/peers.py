@@ -14,6 +14,7 @@ Every program is stopped after --limit seconds.
 """
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -219,6 +220,24 @@ def run_limited(
     return time.perf_counter() - start, memory, ended
 
 
+def peer_versions() -> dict[str, str]:
+    """Return the versions of the programs that have environments of their own."""
+    versions = {}
+    for name in ("pyemma", "mdscan", "pytraj"):
+        python = os.environ.get(f"MDFUZZY_{name.upper()}_PYTHON")
+        if python is not None:
+            command = [python, "-m", "pip", "list", "--format=json", "--disable-pip-version-check"]
+            listed = subprocess.run(
+                command, capture_output=True, check=True, env=os.environ | {"PYTHONPATH": ""}
+            )
+            versions |= {
+                row["name"]: row["version"]
+                for row in json.loads(listed.stdout)
+                if row["name"].lower() == name
+            }
+    return versions
+
+
 def _stopped(peer: Peer, ended: int | None, limit: float) -> Peer:
     peer.seconds = None
     peer.result = f"stopped after {limit:.0f} s" if ended is None else f"failed with exit code {ended}"
@@ -267,6 +286,7 @@ def main() -> None:
         "peers": [asdict(peer) for peer in peers],
         "machine": machine("gudhi"),
     }
+    found["machine"]["versions"] |= peer_versions()
     print(f"{len(frames):,} frames; {describe_machine(found['machine'])}")
     print("\n".join(table(found)))
     if options.write is not None:
