@@ -1,7 +1,7 @@
 """What the paper of Bonis and Oudot shows, computed again: figures, tables and the page about them.
 
     python benchmarks/paper.py                      # everything, alanine dipeptide with the bundled frames
-    python benchmarks/paper.py --full               # with all 1,420,738 frames
+    python benchmarks/paper.py --full               # and with all 1,420,738 frames of it
     python benchmarks/paper.py --only table         # one part; the page is made anew from all
 
 The data (--data) is a folder with the subfolders uci and ala2. Without uci the three sets are fetched from
@@ -28,7 +28,9 @@ def main() -> None:
     )
     parser.add_argument("--data", type=Path, default=DATA, metavar="FOLDER")
     parser.add_argument("--only", choices=EXPERIMENTS, help="compute this part alone")
-    parser.add_argument("--full", action="store_true", help="all frames of alanine dipeptide")
+    parser.add_argument(
+        "--full", action="store_true", help="count states of all frames of alanine dipeptide too"
+    )
     parser.add_argument(
         "--output", type=Path, default=Path(__file__).parents[1] / "docs" / "paper", metavar="FOLDER"
     )
@@ -43,7 +45,8 @@ def main() -> None:
         "table": lambda: table.run(output, uci_data=uci, jobs=jobs),
         "alanine": lambda: alanine.run(
             output,
-            load_frames(options.data / "ala2", None) if options.full else mf.datasets.alanine_dipeptide(),
+            mf.datasets.alanine_dipeptide(),
+            more=load_frames(options.data / "ala2", None) if options.full else None,
             jobs=jobs,
         ),
     }

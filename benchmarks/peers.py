@@ -3,19 +3,20 @@
     python benchmarks/peers.py --frames 20000
     python benchmarks/peers.py --frames 142074 --limit 1800 --write docs/performance
 
-GUDHI's Tomato gets our graph and density. PyEMMA and MDScan run in environments of their own, because they
-need other versions of numpy. They are found by their Pythons, and left out, with a word, without one:
+GUDHI's Tomato gets our graph and density. The others run in environments of their own, because they need
+other versions of Python or numpy. They are found by their Pythons, and left out, with a word, without one:
 
-    MDFUZZY_PYEMMA_PYTHON   PyEMMA 2.5
+    MDFUZZY_PYEMMA_PYTHON   PyEMMA 2.5: bash .ci/pyemma FOLDER
     MDFUZZY_MDSCAN_PYTHON   pip install numpy numba mdtraj numpy_indexed pandas; pip install --no-deps mdscan
+    MDFUZZY_PYTRAJ_PYTHON   Python 3.7: pip install 'numpy<1.22' pytraj (2.0.5 has cpptraj 4.26 in it)
 
-cpptraj is run by nobody here: neither Debian nor PyPI has it. Every program is stopped after --limit seconds.
+Every program is stopped after --limit seconds.
 """
 
 import argparse
+import json
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 import time
@@ -32,6 +33,8 @@ from mdfuzzy._threads import thread_count
 
 #: Largest distance of a frame from its centre, nm: PyEMMA's regular-space clustering needs one.
 SPACING = 0.05
+#: Of so many frames cpptraj compares all pairs; it puts the others where they are nearest.
+COMPARED = 5_000
 #: How often a short step and its peer are measured; the median counts.
 REPEATS = 3
 #: MDScan uses a name that numpy has given up.
@@ -121,13 +124,9 @@ def mdscan(frames: mf.Frames, result: mf.Clustering, our_seconds: float, limit: 
     if python is None:
         peer.result = "not run: MDFUZZY_MDSCAN_PYTHON is not set"
         return peer
-    import mdtraj as md
-
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        trajectory = md.Trajectory(frames.xyz.copy(), frames.topology)
-        trajectory.save(str(folder / "frames.dcd"))
-        trajectory[0].save(str(folder / "top.pdb"))
+        write_dcd(frames, folder)
         smallest = str(2 * result.k)  # clusters as small as our density can see
         command = [python, "-c", _MDSCAN, "-traj", folder / "frames.dcd", "-top", folder / "top.pdb"]
         command += ["-min_samples", str(result.k), "-min_clust_size", smallest, "-odir", folder / "out"]
@@ -157,11 +156,42 @@ def read_clusters(log: Path, n: int) -> np.ndarray:
     return labels
 
 
-def cpptraj() -> Peer:
-    """Say that cpptraj is not run."""
-    found = shutil.which("cpptraj")
-    words = f"not run: found at {found}, but not compared" if found else "not run: in neither Debian nor PyPI"
-    return Peer("cpptraj", "hard clusters, from a matrix of all pairs", result=words)
+def cpptraj(frames: mf.Frames, result: mf.Clustering, our_seconds: float, limit: float) -> Peer:
+    """Run cpptraj's hierarchical clustering by RMSD, told our number of states, in pytraj's environment."""
+    peer = Peer("cpptraj, average linkage", "as many hard clusters as it is told")
+    python = os.environ.get("MDFUZZY_PYTRAJ_PYTHON")
+    if python is None:
+        peer.result = "not run: MDFUZZY_PYTRAJ_PYTHON is not set"
+        return peer
+    sieve = -(-len(frames) // COMPARED)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_dcd(frames, folder)
+        script = Path(__file__).parent / "peer_programs" / "average_linkage.py"
+        command = [python, script, folder / "top.pdb", folder / "frames.dcd", str(result.n_states)]
+        command += [str(sieve), folder / "result.npz"]
+        settings = {"PYTHONPATH": "", "OMP_NUM_THREADS": str(thread_count(None))}
+        _, peer.memory, ended = run_limited(command, limit, settings)
+        if ended != 0:
+            return _stopped(peer, ended, limit)
+        found = np.load(folder / "result.npz")
+        peer.seconds, labels = float(found["seconds"]), found["labels"]
+    share = mf.purity(labels, result.memberships.hard)
+    compared = len(range(0, len(frames), sieve))
+    peer.result = (
+        f"{len(np.unique(labels))} clusters, {share:.1%} pure in our states, from {compared:,} frames"
+    )
+    peer.ratio = peer.seconds / our_seconds
+    return peer
+
+
+def write_dcd(frames: mf.Frames, folder: Path) -> None:
+    """Write frames.dcd and top.pdb, for programs that read files."""
+    import mdtraj as md
+
+    trajectory = md.Trajectory(frames.xyz.copy(), frames.topology)
+    trajectory.save(str(folder / "frames.dcd"))
+    trajectory[0].save(str(folder / "top.pdb"))
 
 
 def run_limited(
@@ -188,6 +218,24 @@ def run_limited(
         process.kill()
         process.wait()
     return time.perf_counter() - start, memory, ended
+
+
+def peer_versions() -> dict[str, str]:
+    """Return the versions of the programs that have environments of their own."""
+    versions = {}
+    for name in ("pyemma", "mdscan", "pytraj"):
+        python = os.environ.get(f"MDFUZZY_{name.upper()}_PYTHON")
+        if python is not None:
+            command = [python, "-m", "pip", "list", "--format=json", "--disable-pip-version-check"]
+            listed = subprocess.run(
+                command, capture_output=True, check=True, env=os.environ | {"PYTHONPATH": ""}
+            )
+            versions |= {
+                row["name"]: row["version"]
+                for row in json.loads(listed.stdout)
+                if row["name"].lower() == name
+            }
+    return versions
 
 
 def _stopped(peer: Peer, ended: int | None, limit: float) -> Peer:
@@ -229,7 +277,7 @@ def main() -> None:
         tomato(result),
         regular_space(frames, result, ours.seconds, options.limit),
         mdscan(frames, result, ours.seconds, options.limit),
-        cpptraj(),
+        cpptraj(frames, result, ours.seconds, options.limit),
     ]
     found = {
         "frames": len(frames),
@@ -238,6 +286,7 @@ def main() -> None:
         "peers": [asdict(peer) for peer in peers],
         "machine": machine("gudhi"),
     }
+    found["machine"]["versions"] |= peer_versions()
     print(f"{len(frames):,} frames; {describe_machine(found['machine'])}")
     print("\n".join(table(found)))
     if options.write is not None:

@@ -27,11 +27,14 @@ the same run, on the same frames and cores. Each part names the command that mea
 
 _PEERS = """## Other programs on the same frames
 
-    python benchmarks/peers.py --frames {frames}
+    python benchmarks/peers.py --frames {frames} --limit {limit:.0f}
 
 *Times ours* is a program's time over that of mdfuzzy for the whole way from frames to memberships (for GUDHI,
 which gets our graph, over that of the same step). {frames:,} frames of alanine dipeptide, threads: {threads},
-at most {limit:.0f} s for each program.
+at most {limit:.0f} s for each program. PyEMMA is told a distance, MDScan the size of a neighbourhood and of
+the smallest cluster, cpptraj our number of states; it compares all pairs of some of the frames and gives the
+others to the nearest cluster. *Pure*: the share of frames that are in the state which is most frequent in
+their cluster.
 
 {table}
 

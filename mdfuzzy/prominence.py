@@ -8,6 +8,7 @@ from mdfuzzy._check import check_numbers, check_real
 from mdfuzzy.graph import Graph
 
 _SAMPLE = 20_000  # points from which the scale of the noise is estimated
+_STRETCH = 2048  # of them looked at together
 _PRIOR_PEAKS = 10  # the expected scale weighs as much as so many observed peaks
 
 
@@ -169,19 +170,38 @@ def expected_noise(graph: Graph, log_density: np.ndarray) -> tuple[float, int]:
     sample = np.unique(np.linspace(0, len(graph) - 1, _SAMPLE).astype(np.int64))
     degrees = graph.degrees[sample]
     m = 2 * graph.k if graph.k is not None else max(1, int(np.median(degrees)))
-    # The k shortest edges of a point in the union graph are those to its k nearest neighbours.
-    near = [np.sort(graph.edges(i)[1])[: graph.k] for i in sample]
-    near = [row for row in near if len(row) > 1 and row[-1] > 0]
-    inverse_dimension = 0.0
-    if near:
-        inverse_dimension = np.mean([np.log(row[-1] / row[row > 0]).sum() / (len(row) - 1) for row in near])
+    dimensions, farthest = _near_edges(graph, sample)
+    inverse_dimension = float(dimensions.mean()) if len(dimensions) else 0.0
     shown = np.log1p(degrees)
     if graph.k is not None and inverse_dimension > 0:
-        shown = -np.log([row[-1] for row in near]) / inverse_dimension
+        shown = -np.log(farthest) / inverse_dimension
     # Where one of the two is flat there is nothing to compare: the unit of a log density.
     unit = _spread(log_density[sample]) / (_spread(shown) or np.inf) or 1.0
     sigma = np.sqrt((2 + 4 * inverse_dimension) / ((1 + 4 * inverse_dimension) * m))
     return float(np.sqrt(2) * sigma * unit), m
+
+
+def _near_edges(graph: Graph, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return what the edges of points to their k nearest neighbours say of 1/dimension, and the longest.
+
+    Points with less than two such edges, or none of any length, are left out.
+    """
+    found = [np.empty((2, 0))]
+    for start in range(0, len(points), _STRETCH):
+        rows = points[start : start + _STRETCH]
+        first, last = graph.indptr[rows, None], graph.indptr[rows + 1, None]
+        places = first + np.arange((last - first).max())
+        lengths = np.full(places.shape, np.inf, np.float32)
+        lengths[places < last] = graph.distances[places[places < last]]
+        # The k shortest edges of a point in the union graph are those to its k nearest neighbours.
+        lengths = np.sort(lengths, axis=1)[:, : graph.k]
+        edges = np.isfinite(lengths)
+        longest = np.max(lengths, axis=1, initial=0, where=edges)
+        useful = (longest > 0) & (edges.sum(axis=1) > 1)
+        lengths, edges, longest = lengths[useful], edges[useful], longest[useful]
+        ratios = longest[:, None] / np.where(edges & (lengths > 0), lengths, longest[:, None])
+        found.append([np.log(ratios).sum(axis=1) / (edges.sum(axis=1) - 1), longest])
+    return tuple(np.concatenate(found, axis=1))
 
 
 def _spread(values: np.ndarray) -> float:

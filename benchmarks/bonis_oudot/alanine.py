@@ -8,16 +8,19 @@ import mdfuzzy as mf
 from bonis_oudot.drawing import panels, save
 
 #: What the paper reports.
-PAPER = {"frames": 1_420_738, "states": "5", "interfaces": "6 to 7"}
+PAPER = {"frames": 1_420_738, "states": "5", "interfaces": "6 to 7", "beta": 0.2}
 #: Temperatures at which interfaces are counted: as simulated, the plain walk, and the paper's.
 BETAS = (2.0, 1.0, 0.2)
 #: The one that is drawn.
 DRAWN = 2.0
 
 
-def run(folder: Path, frames: mf.Frames, *, jobs: int | None) -> dict:
-    """Cluster by default, draw the three panels of the paper, count states and interfaces."""
-    result = mf.cluster(frames, mf.Settings(beta=DRAWN, n_jobs=jobs), progress=False)
+def run(folder: Path, frames: mf.Frames, *, more: mf.Frames | None = None, jobs: int | None) -> dict:
+    """Cluster by default, draw the three panels of the paper, count states and interfaces.
+
+    With `more` frames these are counted there as well.
+    """
+    result = cluster(frames, jobs)
     figure, axes = panels(1, 3, height=3.4, width=3.9)
     for ax, kind, title in zip(
         axes[0],
@@ -27,6 +30,17 @@ def run(folder: Path, frames: mf.Frames, *, jobs: int | None) -> dict:
     ):
         mf.plots.ramachandran(frames, result, kind=kind, ax=ax)
         ax.set_title(title)
+    found = count(frames, result, jobs) | {"figure": save(figure, folder / "alanine.png")}
+    return found if more is None else found | {"more": count(more, cluster(more, jobs), jobs)}
+
+
+def cluster(frames: mf.Frames, jobs: int | None) -> mf.Clustering:
+    """Find states and memberships by default, at the temperature that is drawn."""
+    return mf.cluster(frames, mf.Settings(beta=DRAWN, n_jobs=jobs), progress=False)
+
+
+def count(frames: mf.Frames, result: mf.Clustering, jobs: int | None) -> dict:
+    """Return the states with their peaks and sizes, and the interfaces at every temperature."""
     angles = np.column_stack([frames.phi[:, 0], frames.psi[:, 0]])[result.cores.peaks]
     return {
         "frames": len(frames),
@@ -37,7 +51,6 @@ def run(folder: Path, frames: mf.Frames, *, jobs: int | None) -> dict:
         "basins": result.cores.basin_sizes.tolist(),
         "cores": result.cores.sizes.tolist(),
         "interfaces": [count_interfaces(frames, result, beta, jobs) for beta in BETAS],
-        "figure": save(figure, folder / "alanine.png"),
     }
 
 
@@ -59,10 +72,7 @@ _TEXT = """## Alanine dipeptide
 {frames:,} frames (the paper: {paper_frames:,} of another simulation), compared by the RMSD of ten heavy
 atoms; k = {k} and every other choice by default.
 
-| | paper | ours |
-|---|--:|--:|
-| states | {paper_states} | {K} |
-| interfaces | {paper_interfaces} | {counts} |
+{counts}
 
 ![frames, states and second-highest membership]({figure})
 
@@ -73,7 +83,7 @@ beta = {drawn:g}, which lights up the interfaces. The clustering does not know p
 |--:|---|--:|--:|
 {states}
 
-{gap}.
+{gaps}
 
 Two states have an interface if at least three frames are between them: their second-highest membership is
 at least half of the highest. For each: its transition frames and, in brackets, how often the trajectories
@@ -102,7 +112,31 @@ def text(found: dict) -> str:
         cells = [f"{a}–{b}: {size:,} ({moves:,})" for (a, b), size, moves in each["pairs"]]
         others = [f"{a}–{b} ({moves:,})" for a, b, moves in each["others"]]
         pairs.append(f"| {each['beta']:g} | {'; '.join(cells)} | {'; '.join(others)} |")
-    counts = ", ".join(f"{len(each['pairs'])} at beta = {each['beta']:g}" for each in found["interfaces"])
-    shown = {"states": "\n".join(states), "pairs": "\n".join(pairs), "counts": counts, "drawn": DRAWN}
+    counts = "\n".join(_counts([found, found["more"]] if "more" in found else [found]))
+    gaps = f"{found['gap']}."
+    if "more" in found:
+        sizes = ", ".join(f"{size:,}" for size in found["more"]["basins"])
+        gaps += (
+            f"\n\nWith {found['more']['frames']:,} frames: {found['more']['gap']}; basins of {sizes} frames."
+        )
+    shown = {
+        "gaps": gaps,
+        "states": "\n".join(states),
+        "pairs": "\n".join(pairs),
+        "counts": counts,
+        "drawn": DRAWN,
+    }
     paper = {f"paper_{name}": value for name, value in PAPER.items()}
     return _TEXT.format(**found | shown | paper)
+
+
+def _counts(runs: list[dict]) -> list[str]:
+    """Return the states and interfaces of the paper beside those of every run, as lines of a table."""
+    heads = [f"ours, {run['frames']:,} frames" for run in runs]
+    lines = [f"| | paper | {' | '.join(heads)} |", "|---|" + "--:|" * (len(runs) + 1)]
+    lines.append(f"| states | {PAPER['states']} | {' | '.join(str(run['K']) for run in runs)} |")
+    for at, beta in enumerate(BETAS):
+        theirs = PAPER["interfaces"] if beta == PAPER["beta"] else ""
+        cells = [str(len(run["interfaces"][at]["pairs"])) for run in runs]
+        lines.append(f"| interfaces at beta = {beta:g} | {theirs} | {' | '.join(cells)} |")
+    return lines

@@ -30,6 +30,15 @@ score -1.10, as the paper does: this set tells little.
 
 {reaching}
 
+### What the paper says it did
+
+"In all our experiments we use a k-nearest neighbor graph along with a distance to measure density estimator
+[...] computed using the 2k nearest-neighbors" (section 5, before 5.1). That reads as a walk without a
+Gaussian kernel: in step 1 of section 2 the graph of neighbours takes the place of that of a kernel. Readings
+with one are ours. The paper does not say what k was, whether edges go both ways, or which power of 1/DTM
+is the density. Its automatic beta is where the slope of H against beta itself is largest (section 5.2), not
+against log beta: see the rows "by the slope against beta" above.
+
 ### Other readings of the paper
 
 Where the paper leaves a choice, these are the others: best beta / automatic beta (K). The weights as

@@ -3,6 +3,7 @@
 python regular_space.py frames.npy distance max_centres result.npz
 """
 
+import os
 import sys
 import time
 
@@ -15,9 +16,8 @@ def main() -> None:
     frames, distance, most, result = sys.argv[1:]
     coordinates = np.load(frames)
     start = time.perf_counter()
-    clustering = pyemma.coordinates.cluster_regspace(
-        coordinates, dmin=float(distance), max_centers=int(most), metric="minRMSD", n_jobs=1
-    )
+    options = {"dmin": float(distance), "max_centers": int(most), "n_jobs": int(os.environ["PYEMMA_NJOBS"])}
+    clustering = pyemma.coordinates.cluster_regspace(coordinates, metric="minRMSD", **options)
     labels = clustering.dtrajs[0]
     seconds = time.perf_counter() - start
     np.savez(result, labels=labels, centres=len(clustering.clustercenters), seconds=seconds)
