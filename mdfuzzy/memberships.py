@@ -13,7 +13,15 @@ from mdfuzzy.cores import Cores
 from mdfuzzy.graph import Graph
 from mdfuzzy.neighbors import Neighbors
 from mdfuzzy.persistence import check_log_density
-from mdfuzzy.weights import BETA_REMEDY, Kernel, Weights, check_kernel, linear_log_weights, walk_exponent
+from mdfuzzy.weights import (
+    BETA_MEANS,
+    BETA_REMEDY,
+    Kernel,
+    Weights,
+    check_kernel,
+    linear_log_weights,
+    walk_exponent,
+)
 
 #: Rows must sum to 1 within so many times the tolerance of the solve, or nothing is returned.
 ROW_SUM_TOLERANCE = 1000
@@ -95,9 +103,7 @@ class Memberships:
 
     def __repr__(self) -> str:
         n, states = self.values.shape
-        return (
-            f"Memberships({n} points, {states} states, beta={self.beta:g} (2: as simulated, smaller: colder))"
-        )
+        return f"Memberships({n} points, {states} states, beta={self.beta:g} ({BETA_MEANS}))"
 
     @property
     def hard(self) -> np.ndarray:
@@ -173,7 +179,8 @@ def solve_memberships(
         d, for the exponent on a `union` graph; estimated from the lengths of the k shortest edges of every
         point by default (`intrinsic_dimension`).
     unit_density : bool
-        With linear weights: scale f to a largest value of 1 first, which keeps all weights positive.
+        With linear weights: scale f to a largest value of 1 first, which keeps all weights positive at every
+        finite beta. (At infinity g = 1 - f, which is 0 at the largest f.)
     start : (n, K) array, optional
         Memberships to begin with, such as those of a similar beta; affects the time alone.
     tolerance : float

@@ -95,9 +95,26 @@ def test_linear_weights_at_one_and_above():
     expected = np.log(1 - 2 / 3 * np.exp(log_density - log_density.max()))
     assert_allclose(hot.log_weights, expected, rtol=1e-12)
     with pytest.raises(
-        ValueError, match=r"Linear weights must be positive; at beta=3 .* `unit_density=True`"
+        ValueError,
+        match=r"`beta` must keep linear weights positive; got 3 \(2: as simulated, smaller: colder\)\. .* "
+        r"the density is 1\.5 or more, at 300 of 300 points\. Use `weights='power'`, a `beta` of at most 1, or "
+        r"`unit_density=True` and a finite `beta`\.$",
     ):
         mf.solve_memberships(graph, log_density + 50, cores, beta=3, weights="linear")
+
+
+def test_unit_density_keeps_linear_weights_positive_at_every_finite_beta():
+    _, _, graph, log_density, cores = two_wells(300)
+    options = {"weights": "linear", "unit_density": True}
+    for beta in (2.0, 20.0, 1e17):
+        mu = mf.solve_memberships(graph, log_density, cores, beta=beta, **options)
+        assert mu.log_weights[log_density.argmax()] == pytest.approx(-np.log(beta))
+    with pytest.raises(
+        ValueError,
+        match=r"positive; got inf .* is 1 or more, at 1 of 300 points\. Use `weights='power'`, a "
+        r"finite `beta`\.$",
+    ):
+        mf.solve_memberships(graph, log_density, cores, beta=np.inf, **options)
 
 
 def test_gaussian_kernel_on_a_radius_graph():
