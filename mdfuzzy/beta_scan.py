@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from mdfuzzy._check import check_real, check_type, read_only
+from mdfuzzy._check import check_numbers, check_real, check_type, read_only
 from mdfuzzy.cores import Cores
 from mdfuzzy.graph import Graph
 from mdfuzzy.memberships import Memberships, membership_entropy, solve_memberships
@@ -46,7 +46,7 @@ class BetaScan:
     frames : (n,) int array or None
         Which frames were scanned, if not all.
     residuals, row_sum_errors : (m,) float64
-        Of the solves.
+        Of the solves, which end earlier than those of `solve_memberships`: see `scan_beta`.
     memberships : (m, n, K) float32 or None
         The memberships at each beta.
 
@@ -129,6 +129,10 @@ def scan_beta(
     Without a criterion the choice is the beta at which the entropy H falls most steeply against log beta:
     the middle of the change from nearly hard clusters to fuzzy ones.
 
+    The solves end at a tolerance of 1e-7, so their rows are promised to sum to 1 within 1e-4, not within 1e-8
+    as those of `solve_memberships` (`BetaScan.row_sum_errors` holds what they reach): enough to choose and
+    to draw. Solve at the chosen beta for memberships to keep, or pass `tolerance`.
+
     Parameters
     ----------
     graph, log_density, cores
@@ -143,7 +147,7 @@ def scan_beta(
     frames : (n,) int array, optional
         Which frames these are, if not all; kept in the result.
     **options
-        Passed on to `solve_memberships` (weights, kernel, scale, dimension, unit_density, n_jobs).
+        Passed on to `solve_memberships` (weights, kernel, scale, dimension, unit_density, tolerance, n_jobs).
 
     Returns
     -------
@@ -168,6 +172,11 @@ def scan_beta(
     check_type("cores", cores, Cores, remedy="`find_cores` gives them.")
     betas = default_betas() if betas is None else _check_betas(betas)
     if criterion is not None:
+        if not callable(criterion):
+            raise TypeError(
+                f"`criterion` must be None or a function that takes `Memberships` and returns a number; got "
+                f"{criterion!r}. `kinetics.kinetic_criterion` makes one."
+            )
         betas = np.union1d(betas, [2.0])  # what a choice has to be compared with
     if frames is not None:
         frames = np.asarray(frames)
@@ -203,7 +212,10 @@ def scan_beta(
 
 def _check_betas(betas: Sequence[float]) -> np.ndarray:
     rule = "`betas` must hold at least 3 different finite numbers > 0 (and infinity, if you like)"
-    values = np.asarray(betas, dtype=np.float64)
+    try:
+        values = check_numbers("betas", betas)
+    except TypeError as error:
+        raise TypeError(f"{rule}; got {betas!r}.") from error
     if values.ndim != 1 or np.isnan(values).any() or (values <= 0).any():
         raise ValueError(f"{rule}; got {betas!r}.")
     values = np.unique(values)

@@ -69,7 +69,7 @@ def test_a_choice_on_the_end_of_the_grid_is_reported(monkeypatch, middle, end):
     graph, cores = path()
     fake_entropy(monkeypatch, lambda beta: 0.25 + 0.2 * np.tanh(np.log(beta / middle)))
     scan = mf.scan_beta(graph, np.zeros(5), cores)
-    assert f"sits on the {end} end of the grid" in " ".join(scan.notes)
+    assert f"(2: as simulated, smaller: colder), sits on the {end} end of the grid" in " ".join(scan.notes)
 
 
 def test_an_entropy_that_does_not_fall_is_reported(monkeypatch):
@@ -133,6 +133,25 @@ def test_bad_betas(betas):
         mf.scan_beta(graph, np.zeros(5), cores, betas=betas)
 
 
+@pytest.mark.parametrize("betas", ["abc", ["a", "b"], [1, 2j, 3], [[1], [2, 3]]])
+def test_betas_that_are_no_numbers(betas):
+    graph, cores = path()
+    with pytest.raises(
+        TypeError, match=r"`betas` must hold at least 3 different finite numbers > 0 .*; got "
+    ):
+        mf.scan_beta(graph, np.zeros(5), cores, betas=betas)
+
+
+def test_a_criterion_that_is_no_function():
+    graph, cores = path()
+    with pytest.raises(
+        TypeError,
+        match=r"`criterion` must be None or a function that takes `Memberships` and returns a number; got "
+        r"7\. `kinetics\.kinetic_criterion` makes one",
+    ):
+        mf.scan_beta(graph, np.zeros(5), cores, criterion=7)
+
+
 def test_bad_frames_and_criterion():
     graph, cores = path()
     with pytest.raises(ValueError, match=r"`frames` must have one index per point of `graph`, shape \(5,\)"):
@@ -174,7 +193,7 @@ def test_too_few_betas_with_positive_linear_weights():
     with pytest.raises(
         ValueError,
         match=r"`betas` must hold at least 3 different finite numbers at which linear weights are positive; "
-        r"got 1 of 1, 2, 3 \(2: as simulated, .*Use smaller ones, `weights='power'`, or `unit_density=True`\.$",
+        r"got 1 of 1, 2, 3 \(2: as .*Use smaller ones, `weights='power'`, or `unit_density=True`\.$",
     ):
         mf.scan_beta(graph, np.full(5, 50.0), cores, betas=[1, 2, 3], weights="linear")
     assert len(mf.scan_beta(graph, np.full(5, 50.0), cores, betas=[0.5, 0.7, 1], weights="linear").betas) == 3
