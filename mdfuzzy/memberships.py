@@ -305,8 +305,9 @@ def _warn_of_more_within(radius: float, neighbors: Neighbors) -> None:
     if neighbors.k < neighbors.n_targets and full.any():
         warn_user(
             f"All {neighbors.k} neighbours that were searched of {np.count_nonzero(full)} of "
-            f"{len(neighbors)} new points lie within the radius of the fit, {radius:g}; more may, and are left out. Search more "
-            f"neighbours: n_neighbors of more than {neighbors.k}, up to {neighbors.n_targets}."
+            f"{len(neighbors)} new points lie within the radius of the fit, {radius:g}; more may, and are "
+            f"left out. Search more neighbours: n_neighbors of more than {neighbors.k}, up to "
+            f"{neighbors.n_targets}."
         )
 
 

@@ -163,8 +163,8 @@ def test_copies_only_are_refused_whether_or_not_a_dimension_is_given(estimate, o
     points = np.repeat(np.eye(n_different), 40, axis=0)
     with pytest.raises(
         ValueError,
-        match=rf"must not all be zero; got {40 * n_different} points of which each has 20 copies or more: all "
-        r"of the 20 nearest neighbours that are used\. Remove copies; fewer than 3 different points have no",
+        match=rf"must not all be zero; got {40 * n_different} points of which each has 20 copies or more: "
+        r"all of the 20 nearest neighbours that are used\. Remove copies; fewer than 3 different points",
     ):
         estimate(neighbors_of(points, 20), **options)
 
