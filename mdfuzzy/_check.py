@@ -78,10 +78,15 @@ def check_type(name: str, value: object, *kinds: type | None, remedy: str = "") 
 def check_numbers(name: str, values: object) -> np.ndarray:
     """Return `values` as a float64 array, not copied if it is one, or raise."""
     try:
-        return np.asarray(values, dtype=np.float64)
+        array = np.asarray(values)
+        if array.dtype.kind == "c":  # a cast would drop the imaginary parts
+            raise TypeError(
+                "complex numbers; take their real part, or the real and imaginary parts as columns"
+            )
+        return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"`{name}` must be an array of numbers; got {type(values).__name__}: {error}."
+            f"`{name}` must be an array of real numbers; got {type(values).__name__}: {error}."
         ) from error
 
 

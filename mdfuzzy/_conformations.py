@@ -31,7 +31,13 @@ def _coordinates(name: str, frames: object) -> np.ndarray:
     if isinstance(frames, Frames):
         xyz = frames.xyz
     else:
-        xyz = np.asarray(frames)
+        try:
+            xyz = np.asarray(frames)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"`{name}` must be Frames or an array of shape (frames, atoms, 3); got "
+                f"{type(frames).__name__}: {error}. All frames need the same atoms."
+            ) from error
         if xyz.ndim != 3 or xyz.shape[2] != 3 or xyz.dtype.kind not in "fiu":
             raise ValueError(
                 f"`{name}` must be Frames or an array of shape (frames, atoms, 3); got shape {xyz.shape} of "

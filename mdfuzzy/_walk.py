@@ -7,13 +7,14 @@ import numpy as np
 from mdfuzzy._states import States, find_states, search_neighbors
 from mdfuzzy._steps import Steps
 from mdfuzzy._warn import warn_user
-from mdfuzzy.beta_scan import BetaScan, default_betas, scan_beta, scan_frames
+from mdfuzzy.beta_scan import LEFT_OUT, BetaScan, default_betas, scan_beta, scan_frames
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.graph import Graph
 from mdfuzzy.kinetics import kinetic_criterion
 from mdfuzzy.neighbors import Neighbors
 from mdfuzzy.settings import Settings
+from mdfuzzy.weights import BETA_MEANS
 
 
 def walk_edges(neighbors: Neighbors, states: States, settings: Settings) -> Graph:
@@ -65,21 +66,24 @@ def scan_walk(walk: Graph, states: States, settings: Settings, data: Frames | Fe
         frames=frames,
         **walk_options(scanned, settings),
     )
-    for note in scan.notes if automatic else ():
-        warn_user(note)
+    for note in scan.notes:
+        if automatic or note.startswith(LEFT_OUT):  # the others are about the choice, which is not used
+            warn_user(note)
     return scan
 
 
 def explain_beta(scan: BetaScan, criterion: str) -> str:
     """Say which beta was chosen, and why."""
     some = "" if scan.frames is None else f" (of {len(scan.frames):,} frames, evenly spaced)"
-    text = f"beta = {scan.beta:.3g} (2: as simulated, smaller: colder): there "
+    text = f"beta = {scan.beta:.3g} ({BETA_MEANS}): there "
     if criterion == "entropy":
         return text + f"the entropy of the memberships{some} falls most steeply."
-    as_simulated = scan.scores[scan.betas == 2.0][0]
+    as_simulated = scan.scores[scan.betas == 2.0]  # none if linear weights are not positive there
     return text + (
         f"the memberships{some} foretell best which state the trajectories reach next: they resolve "
-        f"{scan.scores.max():.1%} of what a constant guess leaves open, {as_simulated:.1%} at beta = 2."
+        f"{scan.scores.max():.1%} of what a constant guess leaves open"
+        + "".join(f", {score:.1%} at beta = 2" for score in as_simulated)
+        + "."
     )
 
 

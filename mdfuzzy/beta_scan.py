@@ -7,15 +7,19 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from mdfuzzy._check import check_real, check_type, read_only
+from mdfuzzy._check import check_numbers, check_real, check_type, read_only
 from mdfuzzy.cores import Cores
 from mdfuzzy.graph import Graph
 from mdfuzzy.memberships import Memberships, membership_entropy, solve_memberships
+from mdfuzzy.persistence import check_log_density
+from mdfuzzy.weights import BETA_MEANS, linear_is_positive
 
 #: A slope below this share of the steepest one counts as level.
 _LEVEL = 0.2
 #: Of the solves: far below what a choice or a picture can show, in little more than half of the time.
 _TOLERANCE = 1e-7
+#: How the note begins that says which betas were asked for and not solved.
+LEFT_OUT = "Left out of the scan"
 #: Number of frames on which a scan is still quick.
 MAX_FRAMES = 100_000
 
@@ -38,11 +42,11 @@ class BetaScan:
     n_plateaus : int
         How many level stretches H has against log beta.
     notes : tuple of str
-        Reservations about the choice; empty if there are none.
+        Reservations about the choice, and which betas were left out; empty if there are none.
     frames : (n,) int array or None
         Which frames were scanned, if not all.
     residuals, row_sum_errors : (m,) float64
-        Of the solves.
+        Of the solves, which end earlier than those of `solve_memberships`: see `scan_beta`.
     memberships : (m, n, K) float32 or None
         The memberships at each beta.
 
@@ -81,7 +85,7 @@ class BetaScan:
     def __repr__(self) -> str:
         return (
             f"BetaScan({len(self.betas)} betas from {self.betas[0]:g} to {self.betas[-1]:g}, "
-            f"beta={self.beta:.3g} (2: as simulated, smaller: colder))"
+            f"beta={self.beta:.3g} ({BETA_MEANS}))"
         )
 
 
@@ -125,20 +129,25 @@ def scan_beta(
     Without a criterion the choice is the beta at which the entropy H falls most steeply against log beta:
     the middle of the change from nearly hard clusters to fuzzy ones.
 
+    The solves end at a tolerance of 1e-7, so their rows are promised to sum to 1 within 1e-4, not within 1e-8
+    as those of `solve_memberships` (`BetaScan.row_sum_errors` holds what they reach): enough to choose and
+    to draw. Solve at the chosen beta for memberships to keep, or pass `tolerance`.
+
     Parameters
     ----------
     graph, log_density, cores
         As for `solve_memberships`, of all frames or of those that `scan_frames` picks.
     betas : sequence of float, optional
         13 values even in log beta from 0.3 to 20, and 1, 2 and infinity, by default. With a criterion 2 is
-        always among them: any other choice has to be better than the ensemble's own diffusion.
+        always among them: any other choice has to be better than the ensemble's own diffusion. Betas at
+        which linear weights are not positive are left out, and the notes say which.
     criterion : callable, optional
         Takes `Memberships`, returns a score to be made large, such as how well they predict the next core
         of the trajectories, `kinetics.kinetic_criterion`. The choice may then be infinite.
     frames : (n,) int array, optional
         Which frames these are, if not all; kept in the result.
     **options
-        Passed on to `solve_memberships` (weights, kernel, scale, dimension, unit_density, n_jobs).
+        Passed on to `solve_memberships` (weights, kernel, scale, dimension, unit_density, tolerance, n_jobs).
 
     Returns
     -------
@@ -163,6 +172,11 @@ def scan_beta(
     check_type("cores", cores, Cores, remedy="`find_cores` gives them.")
     betas = default_betas() if betas is None else _check_betas(betas)
     if criterion is not None:
+        if not callable(criterion):
+            raise TypeError(
+                f"`criterion` must be None or a function that takes `Memberships` and returns a number; got "
+                f"{criterion!r}. `kinetics.kinetic_criterion` makes one."
+            )
         betas = np.union1d(betas, [2.0])  # what a choice has to be compared with
     if frames is not None:
         frames = np.asarray(frames)
@@ -171,6 +185,7 @@ def scan_beta(
                 f"`frames` must have one index per point of `graph`, shape ({len(graph)},); got shape "
                 f"{frames.shape}."
             )
+    betas, left_out = _solvable(betas, graph, log_density, options)
     entropy, scores = np.empty(len(betas)), np.full(len(betas), np.nan)
     residuals, errors = np.empty(len(betas)), np.empty(len(betas))
     kept = np.empty((len(betas), len(graph), len(cores)), np.float32)
@@ -189,7 +204,7 @@ def scan_beta(
         scores[: len(falls)] = falls
     choice = int(np.nanargmax(scores))
     plateaus = _count_plateaus(falls)
-    notes = _reservations(betas, choice, falls, plateaus, criterion is None)
+    notes = _reservations(betas, choice, falls, plateaus, criterion is None, left_out)
     return BetaScan(
         betas, entropy, scores, float(betas[choice]), plateaus, notes, frames, residuals, errors, kept
     )
@@ -197,13 +212,37 @@ def scan_beta(
 
 def _check_betas(betas: Sequence[float]) -> np.ndarray:
     rule = "`betas` must hold at least 3 different finite numbers > 0 (and infinity, if you like)"
-    values = np.asarray(betas, dtype=np.float64)
+    try:
+        values = check_numbers("betas", betas)
+    except TypeError as error:
+        raise TypeError(f"{rule}; got {betas!r}.") from error
     if values.ndim != 1 or np.isnan(values).any() or (values <= 0).any():
         raise ValueError(f"{rule}; got {betas!r}.")
     values = np.unique(values)
     if np.count_nonzero(np.isfinite(values)) < 3:
         raise ValueError(f"{rule}; got {betas!r}. A slope needs them.")
     return values
+
+
+def _solvable(
+    betas: np.ndarray, graph: Graph, log_density: npt.ArrayLike, options: dict[str, object]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the betas with positive weights, and the others, which only linear weights have."""
+    if options.get("weights") != "linear":
+        return betas, betas[:0]
+    logf, unit = check_log_density(graph, log_density), bool(options.get("unit_density", False))
+    fits = np.array([linear_is_positive(logf, beta, unit) for beta in betas])
+    if np.count_nonzero(np.isfinite(betas[fits])) < 3:
+        raise ValueError(
+            "`betas` must hold at least 3 different finite numbers at which linear weights are positive; "
+            f"got {_listed(betas[fits])} of {_listed(betas)} ({BETA_MEANS}). Use smaller ones, "
+            "`weights='power'`, or `unit_density=True`."
+        )
+    return betas[fits], betas[~fits]
+
+
+def _listed(betas: np.ndarray) -> str:
+    return ", ".join(f"{beta:.3g}" for beta in betas) or "none"
 
 
 def _count_plateaus(falls: np.ndarray) -> int:
@@ -215,7 +254,7 @@ def _count_plateaus(falls: np.ndarray) -> int:
 
 
 def _reservations(
-    betas: np.ndarray, choice: int, falls: np.ndarray, plateaus: int, by_entropy: bool
+    betas: np.ndarray, choice: int, falls: np.ndarray, plateaus: int, by_entropy: bool, left_out: np.ndarray
 ) -> tuple[str, ...]:
     notes = []
     last = len(falls) - 1 if by_entropy else len(betas) - 1
@@ -225,12 +264,19 @@ def _reservations(
         notes.append("The choice is infinite beta: the pull of the density does not help, only the metric.")
     elif choice in (0, last):
         end = "lowest" if choice == 0 else "highest"
+        blocked = choice == last and np.isfinite(left_out).any()
+        remedy = "linear weights go no further, `weights='power'` does" if blocked else "scan further there"
         notes.append(
-            f"The choice, beta = {betas[choice]:.3g}, sits on the {end} end of the grid: scan further there."
+            f"The choice, beta = {betas[choice]:.3g} ({BETA_MEANS}), sits on the {end} end of the grid: "
+            f"{remedy}."
         )
     if by_entropy and plateaus < 3:
         notes.append(
             f"H has {plateaus} plateau{'s' * (plateaus != 1)} against log beta, not three: no range of beta "
             "between hard clusters and plain diffusion stands out."
+        )
+    if len(left_out):
+        notes.append(
+            f"{LEFT_OUT}: beta = {_listed(left_out)} ({BETA_MEANS}), where linear weights are not positive."
         )
     return tuple(notes)

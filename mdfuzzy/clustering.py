@@ -19,6 +19,7 @@ from mdfuzzy.prominence import ProminenceGap
 from mdfuzzy.settings import Settings
 from mdfuzzy.stability import KScan, Resampling
 from mdfuzzy.state_table import StateTable, tabulate_states
+from mdfuzzy.weights import BETA_MEANS
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,7 +112,7 @@ class Clustering:
 
     def __repr__(self) -> str:
         states = f"{self.n_states} state" + "s" * (self.n_states != 1)
-        beta = f"beta={self.memberships.beta:.3g} (2: as simulated, smaller: colder)"
+        beta = f"beta={self.memberships.beta:.3g} ({BETA_MEANS})"
         return f"Clustering({states} of {len(self):,} frames, k={self.k}, {beta})"
 
     @property

@@ -6,7 +6,13 @@ import numpy as np
 
 from mdfuzzy._check import check_choice, check_real
 from mdfuzzy._warn import warn_user
-from mdfuzzy.dimension import check_count, check_points, distance_chunks, intrinsic_dimension
+from mdfuzzy.dimension import (
+    check_count,
+    check_points,
+    distance_chunks,
+    intrinsic_dimension,
+    refuse_copies,
+)
 from mdfuzzy.neighbors import Neighbors
 
 _WINDOW_SAMPLE = 20_000  # points over which the likelihood of a window is averaged
@@ -56,6 +62,8 @@ def dtm_log_density(
     squares = np.empty(len(neighbors))
     for rows, distances in distance_chunks(neighbors, m):
         squares[rows] = np.einsum("ij,ij->i", distances, distances) / m
+    if not squares.any():
+        refuse_copies(neighbors, m)
     return -dimension / 2 * np.log(_floored(squares, "distance to measure"))
 
 
@@ -206,14 +214,10 @@ def _check_own(neighbors: Neighbors) -> None:
 
 
 def _floored(values: np.ndarray, what: str) -> np.ndarray:
-    """Replace zeros by the smallest positive value, and say so; raise if all are zero."""
+    """Replace zeros by the smallest positive value, and say so."""
     zero = values == 0
     if not zero.any():
         return values
-    if zero.all():
-        raise ValueError(
-            "`neighbors.distances` must not all be zero; got identical points only. They have no density."
-        )
     warn_user(
         f"The {what} of {np.count_nonzero(zero)} points is zero, because they have at least as many copies "
         "as neighbours; they get the smallest positive value. Remove copies to avoid this."
@@ -222,7 +226,10 @@ def _floored(values: np.ndarray, what: str) -> np.ndarray:
 
 
 def _last_distances(neighbors: Neighbors) -> np.ndarray:
-    return _floored(neighbors.distances[:, -1].astype(np.float64), "distance to the last neighbour")
+    last = neighbors.distances[:, -1].astype(np.float64)
+    if not last.any():
+        refuse_copies(neighbors, neighbors.k)
+    return _floored(last, "distance to the last neighbour")
 
 
 def _log_unseen(

@@ -1,6 +1,7 @@
 """The dimension of the set that the points lie on, from the distances to their nearest neighbours alone."""
 
 from collections.abc import Iterator
+from typing import NoReturn
 
 import numpy as np
 
@@ -41,8 +42,9 @@ def intrinsic_dimension(neighbors: Neighbors, *, n_neighbors: int | None = None)
     """
     check_points(neighbors)
     m = check_count(neighbors, n_neighbors, 2)
-    total, count = 0.0, 0
+    total, count, farthest = 0.0, 0, 0.0
     for _, distances in distance_chunks(neighbors, m):
+        farthest = max(farthest, float(distances[:, -1].max()))
         distances = distances[distances[:, -1] > 0]
         positive = distances[:, :-1] > 0
         ratios = np.divide(
@@ -50,10 +52,13 @@ def intrinsic_dimension(neighbors: Neighbors, *, n_neighbors: int | None = None)
         )
         total += float(np.log(ratios).sum())
         count += int(np.count_nonzero(positive))
+    if farthest == 0:
+        refuse_copies(neighbors, m)
     if not total > 0:
         raise ValueError(
-            "`neighbors.distances` must differ within at least one point's neighbours; got only equal "
-            "distances. The dimension of such points cannot be estimated: give it as `dimension`."
+            "`neighbors.distances` must differ within at least one point's neighbours, copies of it left "
+            "out; got only equal distances. The dimension of such points cannot be estimated: give it as "
+            "`dimension`."
         )
     return count / total
 
@@ -72,6 +77,18 @@ def check_points(neighbors: Neighbors) -> None:
         raise ValueError(
             f"`neighbors` must be of at least 3 points; got {len(neighbors)}. A density needs a sample."
         )
+
+
+def refuse_copies(neighbors: Neighbors, m: int) -> NoReturn:
+    """Raise because the `m` nearest neighbours of every point are copies of it.
+
+    Whether all points are the same cannot be told from these neighbours; what to do does not depend on it.
+    """
+    raise ValueError(
+        f"`neighbors.distances` must not all be zero; got {len(neighbors)} points of which each has {m} "
+        f"copies or more: all of the {m} nearest neighbours that are used. Remove copies; fewer than 3 "
+        "different points have no density."
+    )
 
 
 def check_count(neighbors: Neighbors, n_neighbors: int | None, least: int) -> int:

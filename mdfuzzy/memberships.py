@@ -6,14 +6,30 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy import _solve
-from mdfuzzy._check import check_choice, check_finite, check_int, check_real, check_type, read_only
+from mdfuzzy._check import (
+    check_choice,
+    check_finite,
+    check_int,
+    check_numbers,
+    check_real,
+    check_type,
+    read_only,
+)
 from mdfuzzy._threads import using_threads
 from mdfuzzy._warn import warn_user
 from mdfuzzy.cores import Cores
 from mdfuzzy.graph import Graph
 from mdfuzzy.neighbors import Neighbors
 from mdfuzzy.persistence import check_log_density
-from mdfuzzy.weights import BETA_REMEDY, Kernel, Weights, check_kernel, linear_log_weights, walk_exponent
+from mdfuzzy.weights import (
+    BETA_MEANS,
+    BETA_REMEDY,
+    Kernel,
+    Weights,
+    check_kernel,
+    linear_log_weights,
+    walk_exponent,
+)
 
 #: Rows must sum to 1 within so many times the tolerance of the solve, or nothing is returned.
 ROW_SUM_TOLERANCE = 1000
@@ -95,9 +111,7 @@ class Memberships:
 
     def __repr__(self) -> str:
         n, states = self.values.shape
-        return (
-            f"Memberships({n} points, {states} states, beta={self.beta:g} (2: as simulated, smaller: colder))"
-        )
+        return f"Memberships({n} points, {states} states, beta={self.beta:g} ({BETA_MEANS}))"
 
     @property
     def hard(self) -> np.ndarray:
@@ -173,7 +187,8 @@ def solve_memberships(
         d, for the exponent on a `union` graph; estimated from the lengths of the k shortest edges of every
         point by default (`intrinsic_dimension`).
     unit_density : bool
-        With linear weights: scale f to a largest value of 1 first, which keeps all weights positive.
+        With linear weights: scale f to a largest value of 1 first, which keeps all weights positive at every
+        finite beta. (At infinity g = 1 - f, which is 0 at the largest f.)
     start : (n, K) array, optional
         Memberships to begin with, such as those of a similar beta; affects the time alone.
     tolerance : float
@@ -247,7 +262,7 @@ def solve_memberships(
     promised = ROW_SUM_TOLERANCE * tolerance
     if not error <= promised:
         raise _solve.SolveError(
-            f"Memberships at beta={beta:g} sum to 1 within {error:.1e} only (promised: "
+            f"Memberships at beta={beta:g} ({BETA_MEANS}) sum to 1 within {error:.1e} only (promised: "
             f"{promised:.0e}). Take a larger `beta`."
         )
     values = np.clip(solution.values, 0.0, 1.0)
@@ -277,11 +292,23 @@ def _check_cores(graph: Graph, cores: Cores) -> None:
 def _check_start(start: npt.ArrayLike | None, n: int, states: int, columns: int) -> np.ndarray | None:
     if start is None:
         return None
-    start = np.asarray(start, dtype=np.float64)
+    start = check_numbers("start", start)
     if start.shape != (n, states):
         raise ValueError(f"`start` must have shape ({n}, {states}); got {start.shape}.")
     lost = np.clip(1.0 - start.sum(axis=1), 0.0, 1.0)
     return check_finite("start", np.column_stack([start, lost])[:, :columns])
+
+
+def _warn_of_more_within(radius: float, neighbors: Neighbors) -> None:
+    """Warn if fitted points within the radius may be missing; points that equal a fitted one need none."""
+    full = (neighbors.distances[:, -1] <= radius) & (neighbors.distances[:, 0] > 0)
+    if neighbors.k < neighbors.n_targets and full.any():
+        warn_user(
+            f"All {neighbors.k} neighbours that were searched of {np.count_nonzero(full)} of "
+            f"{len(neighbors)} new points lie within the radius of the fit, {radius:g}; more may, and are "
+            f"left out. Search more neighbours: n_neighbors of more than {neighbors.k}, up to "
+            f"{neighbors.n_targets}."
+        )
 
 
 def extend_memberships(
@@ -297,12 +324,18 @@ def extend_memberships(
         Of the new points among the fitted ones, nearest first.
     k : int, optional
         How many of them to step to; as many as in the fit by default. (On a `radius` graph: all within the
-        radius. A new point with none is lost.)
+        radius, as far as they were searched. A new point with none is lost.)
 
     Returns
     -------
     Memberships
         Of the new points. One that is identical to a fitted point (distance 0) gets that point's values.
+
+    Warns
+    -----
+    UserWarning
+        If the fit was on a `radius` graph, no `k` is given, and all neighbours that were searched of some new
+        points lie within the radius: there may be more of them, which the step leaves out.
 
     Examples
     --------
@@ -322,6 +355,8 @@ def extend_memberships(
         )
     remedy = f"These neighbours were searched with n_neighbors={neighbors.k}."
     default = neighbors.k if memberships.k is None else memberships.k
+    if k is None and memberships.radius is not None:
+        _warn_of_more_within(memberships.radius, neighbors)
     k = check_int("k", default if k is None else k, 1, neighbors.k, remedy=remedy)
     indices, distances = neighbors.indices[:, :k], neighbors.distances[:, :k].astype(np.float64)
     logs = memberships.log_weights[indices]

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, check_finite, check_int, check_numbers, read_only
+from mdfuzzy._euclidean import nearest_points
 from mdfuzzy._threads import run_ranges, share, thread_count, using_threads
 from mdfuzzy.features import Features
 from mdfuzzy.graph import Graph, reverse_lists
@@ -183,8 +184,6 @@ def euclidean_neighbors(
     >>> mf.euclidean_neighbors(torsions, n_neighbors=1).indices.ravel()
     array([1, 0, 1], dtype=int32)
     """
-    from sklearn.neighbors import NearestNeighbors
-
     vectors = _vectors("points", points)
     others = None if queries is None else _vectors("queries", queries)
     if others is not None and others.shape[1] != vectors.shape[1]:
@@ -196,14 +195,7 @@ def euclidean_neighbors(
         raise ValueError(f"`points` must hold at least 2 points to have neighbours; got {len(vectors)}.")
     remedy = f"There are {len(vectors)} points."
     n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(vectors) - (others is None), remedy=remedy)
-    # about the centroid, because scikit-learn's products lose the digits of vectors far from the origin
-    centre = vectors.mean(axis=0)
-    vectors = vectors - centre
-    others = None if others is None else others - centre
-    search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=thread_count(n_jobs)).fit(vectors)
-    distances, indices = search.kneighbors(others)
-    if search._fit_method == "brute":
-        indices, distances = _exact(vectors if others is None else others, vectors, indices)
+    indices, distances = nearest_points(vectors, others, n_neighbors, thread_count(n_jobs))
     return Neighbors(indices, distances, n_targets=len(vectors))
 
 
@@ -294,21 +286,6 @@ def neighbors_from(precomputed: object) -> Neighbors:
     nearest = np.argsort(distances, axis=1, kind="stable")
     take = np.take_along_axis
     return Neighbors(take(indices, nearest, 1), take(distances, nearest, 1), exact=False)
-
-
-def _exact(queries: np.ndarray, points: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return neighbours with distances from differences, in order.
-
-    In many dimensions scikit-learn computes |x|^2 + |y|^2 - 2 x.y, which loses the digits of small
-    distances: equal points would not be at distance 0.
-    """
-    distances = np.empty(indices.shape)
-    step = max(1, 2_000_000 // (indices.shape[1] * points.shape[1]))
-    for first in range(0, len(indices), step):
-        rows = slice(first, first + step)
-        distances[rows] = np.linalg.norm(points[indices[rows]] - queries[rows, None], axis=2)
-    order = np.argsort(distances, axis=1, kind="stable")
-    return np.take_along_axis(indices, order, axis=1), np.take_along_axis(distances, order, axis=1)
 
 
 def _vectors(name: str, points: object) -> np.ndarray:

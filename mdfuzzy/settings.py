@@ -123,7 +123,8 @@ class Settings:
     weights : {"power", "linear"}
         How the weight of a step depends on the density; see `solve_memberships`.
     unit_density : bool
-        Scale the density to a largest value of 1, for ``weights="linear"``.
+        Scale the density to a largest value of 1, for ``weights="linear"``, which are then positive at every
+        finite beta.
     beta : float, "entropy" or "kinetic"
         Temperature of the walk: 2 is the ensemble's own diffusion, smaller is colder, infinity has no pull.
         "entropy" takes the beta at which the entropy of the memberships falls most steeply, `scan_beta`;

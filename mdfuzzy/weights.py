@@ -12,6 +12,8 @@ from mdfuzzy.neighbors import Neighbors
 Weights = Literal["power", "linear"]
 Kernel = Literal["uniform", "gaussian"]
 
+#: What a printed beta means.
+BETA_MEANS = "2: as simulated, smaller: colder"
 BETA_REMEDY = "2 is the ensemble's own diffusion, smaller is colder; float('inf') takes the pull away."
 _DIMENSION_SAMPLE = 20_000  # points whose neighbour distances tell the dimension
 
@@ -63,21 +65,41 @@ def _graph_dimension(graph: Graph) -> float:
 
 def linear_log_weights(log_density: np.ndarray, beta: float, unit_density: bool) -> np.ndarray:
     """Return log(1 + (1 - beta) / beta * f), from log f, without overflow."""
+    if beta > 1.0:
+        part = _log_subtracted(log_density, beta, unit_density)
+        bad = np.count_nonzero(part >= 0.0)
+        if bad:
+            finite = "a finite `beta`"
+            remedy = finite if unit_density else f"a `beta` of at most 1, or `unit_density=True` and {finite}"
+            raise ValueError(
+                f"`beta` must keep linear weights positive; got {beta:g} ({BETA_MEANS}). They are not where "
+                f"the density is {1.0 / (1.0 - 1.0 / beta):g} or more, at {bad} of {len(part)} points. Use "
+                f"`weights='power'`, {remedy}."
+            )
+        return np.log(-np.expm1(part))  # of 1 - e^part, with the digits that 1 - f loses near the largest f
+    if beta == 1.0:
+        return np.zeros_like(log_density)
     if unit_density:
         log_density = log_density - log_density.max()
-    factor = 1.0 / beta - 1.0
-    if factor == 0.0:
-        return np.zeros_like(log_density)
-    if factor > 0.0:
-        return np.logaddexp(0.0, np.log(factor) + log_density)
-    part = np.log(-factor) + log_density
-    if part.max() >= 0.0:
-        raise ValueError(
-            f"Linear weights must be positive; at beta={beta:g} they are not where the density is "
-            f"{1 / -factor:g} or more, which it is at {np.count_nonzero(part >= 0.0)} points. Use "
-            "`weights='power'`, a smaller `beta`, or `unit_density=True`."
-        )
-    return np.log1p(-np.exp(part))
+    return np.logaddexp(0.0, np.log(1.0 / beta - 1.0) + log_density)
+
+
+def linear_is_positive(log_density: np.ndarray, beta: float, unit_density: bool) -> bool:
+    """Tell whether all linear weights at `beta` are positive, so that `linear_log_weights` has logs of them.
+
+    Examples
+    --------
+    >>> [linear_is_positive(np.log([0.5, 2.0]), beta, False) for beta in (0.5, 1.0, 1.9, 2.0)]
+    [True, True, True, False]
+    """
+    return beta <= 1.0 or bool(_log_subtracted(log_density, beta, unit_density).max() < 0.0)
+
+
+def _log_subtracted(log_density: np.ndarray, beta: float, unit_density: bool) -> np.ndarray:
+    """Return the log of (beta - 1) / beta * f, which linear weights take from 1 where beta > 1."""
+    if unit_density:
+        log_density = log_density - log_density.max()
+    return np.log1p(-1.0 / beta) + log_density
 
 
 def check_kernel(kernel: str, scale: float | None) -> tuple[Kernel, float | None]:

@@ -69,7 +69,7 @@ def test_a_choice_on_the_end_of_the_grid_is_reported(monkeypatch, middle, end):
     graph, cores = path()
     fake_entropy(monkeypatch, lambda beta: 0.25 + 0.2 * np.tanh(np.log(beta / middle)))
     scan = mf.scan_beta(graph, np.zeros(5), cores)
-    assert f"sits on the {end} end of the grid" in " ".join(scan.notes)
+    assert f"(2: as simulated, smaller: colder), sits on the {end} end of the grid" in " ".join(scan.notes)
 
 
 def test_an_entropy_that_does_not_fall_is_reported(monkeypatch):
@@ -133,9 +133,67 @@ def test_bad_betas(betas):
         mf.scan_beta(graph, np.zeros(5), cores, betas=betas)
 
 
+@pytest.mark.parametrize("betas", ["abc", ["a", "b"], [1, 2j, 3], [[1], [2, 3]]])
+def test_betas_that_are_no_numbers(betas):
+    graph, cores = path()
+    with pytest.raises(
+        TypeError, match=r"`betas` must hold at least 3 different finite numbers > 0 .*; got "
+    ):
+        mf.scan_beta(graph, np.zeros(5), cores, betas=betas)
+
+
+def test_a_criterion_that_is_no_function():
+    graph, cores = path()
+    with pytest.raises(
+        TypeError,
+        match=r"`criterion` must be None or a function that takes `Memberships` and returns a number; got "
+        r"7\. `kinetics\.kinetic_criterion` makes one",
+    ):
+        mf.scan_beta(graph, np.zeros(5), cores, criterion=7)
+
+
 def test_bad_frames_and_criterion():
     graph, cores = path()
     with pytest.raises(ValueError, match=r"`frames` must have one index per point of `graph`, shape \(5,\)"):
         mf.scan_beta(graph, np.zeros(5), cores, frames=[1, 2])
     with pytest.raises(ValueError, match=r"`criterion\(memberships\)` must be a finite number; got nan"):
         mf.scan_beta(graph, np.zeros(5), cores, betas=[1, 2, 3], criterion=lambda mu: np.nan)
+
+
+@pytest.mark.parametrize(
+    ("unit_density", "left"),
+    [(True, [np.inf]), (False, beta_scan.default_betas()[5:])],
+    ids=["unit", "given"],
+)
+def test_betas_without_positive_linear_weights_are_left_out(unit_density, left):
+    _, _, graph, log_density, cores = two_wells(300)
+    logf = log_density - log_density.max() + np.log(6.0)  # positive up to beta = 6 / 5
+    scan = mf.scan_beta(graph, logf, cores, weights="linear", unit_density=unit_density)
+    grid = beta_scan.default_betas()
+    assert_array_equal(scan.betas, grid[~np.isin(grid, left)])
+    listed = ", ".join(f"{beta:.3g}" for beta in left)
+    assert scan.notes[-1] == (
+        f"Left out of the scan: beta = {listed} (2: as simulated, smaller: colder), where linear weights are "
+        "not positive."
+    )
+    for beta in left:
+        with pytest.raises(ValueError, match="`beta` must keep linear weights positive"):
+            mf.solve_memberships(graph, logf, cores, beta=beta, weights="linear", unit_density=unit_density)
+
+
+def test_the_end_of_a_linear_scan_is_not_to_be_passed():
+    _, _, graph, log_density, cores = two_wells(300)
+    scan = mf.scan_beta(graph, log_density + 50, cores, weights="linear", criterion=lambda mu: mu.beta)
+    assert scan.beta == 1.0  # 2, with which a choice is compared, is left out too
+    assert "sits on the highest end of the grid: linear weights go no further" in scan.notes[0]
+
+
+def test_too_few_betas_with_positive_linear_weights():
+    graph, cores = path()
+    with pytest.raises(
+        ValueError,
+        match=r"`betas` must hold at least 3 different finite numbers at which linear weights are positive; "
+        r"got 1 of 1, 2, 3 \(2: as .*Use smaller ones, `weights='power'`, or `unit_density=True`\.$",
+    ):
+        mf.scan_beta(graph, np.full(5, 50.0), cores, betas=[1, 2, 3], weights="linear")
+    assert len(mf.scan_beta(graph, np.full(5, 50.0), cores, betas=[0.5, 0.7, 1], weights="linear").betas) == 3

@@ -7,6 +7,7 @@ from mdfuzzy._check import (
     check_choice,
     check_finite,
     check_int,
+    check_numbers,
     check_optional_bool,
     check_real,
     check_type,
@@ -135,3 +136,25 @@ def test_another_type_is_named_with_what_was_expected():
     check_type("data", None, str, None)
     with pytest.raises(TypeError, match=r"^`data` must be `str` or None; got int\.$"):
         check_type("data", 3, str, None)
+
+
+def test_numbers_are_returned_as_floats():
+    array = np.arange(3.0)
+    assert check_numbers("x", array) is array
+    assert check_numbers("x", [1, 2]).dtype == np.float64
+
+
+@pytest.mark.parametrize("values", [np.ones(2, complex), [1.0, 2j], np.array([1j, 1.0], dtype=object)])
+def test_complex_numbers_are_refused(values):
+    with pytest.raises(
+        TypeError, match=r"^`x` must be an array of real numbers; got (ndarray|list): .*complex"
+    ):
+        check_numbers("x", values)
+
+
+@pytest.mark.parametrize("values", ["abc", [[1.0], [1.0, 2.0]], {1: 2}])
+def test_what_is_no_array_of_numbers_is_refused(values):
+    with pytest.raises(
+        TypeError, match=rf"^`x` must be an array of real numbers; got {type(values).__name__}: "
+    ):
+        check_numbers("x", values)

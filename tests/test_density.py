@@ -156,16 +156,29 @@ def test_kde_of_copies_is_finite():
         assert np.all(np.isfinite(mf.kde_log_density(neighbors_of(points, 4), dimension=1)))
 
 
-def test_identical_points_are_refused():
-    neighbors = made_neighbors(np.zeros((5, 3)))
-    with pytest.raises(ValueError, match=r"must not all be zero; got identical points only"):
-        mf.dtm_log_density(neighbors, dimension=1)
-    with pytest.raises(ValueError, match=r"must not all be zero; got identical points only"):
-        mf.kde_log_density(neighbors, dimension=1)
+@pytest.mark.parametrize("n_different", [1, 3])
+@pytest.mark.parametrize("options", [{}, {"dimension": 1}])
+@pytest.mark.parametrize("estimate", [mf.dtm_log_density, mf.kde_log_density, mf.kde_window])
+def test_copies_only_are_refused_whether_or_not_a_dimension_is_given(estimate, options, n_different):
+    points = np.repeat(np.eye(n_different), 40, axis=0)
     with pytest.raises(
-        ValueError, match=r"must differ within at least one point's neighbours.*give it as `dim"
+        ValueError,
+        match=rf"must not all be zero; got {40 * n_different} points of which each has 20 copies or more: "
+        r"all of the 20 nearest neighbours that are used\. Remove copies; fewer than 3 different points",
     ):
-        mf.dtm_log_density(neighbors)
+        estimate(neighbors_of(points, 20), **options)
+
+
+def test_equal_distances_need_a_dimension_and_no_more():
+    corners = neighbors_of(np.eye(4), 3)
+    for estimate in (mf.intrinsic_dimension, mf.dtm_log_density):
+        with pytest.raises(
+            ValueError,
+            match=r"must differ within at least one point's neighbours, copies of it left out; got only "
+            r"equal distances.*give it as `dimension`",
+        ):
+            estimate(corners)
+    np.testing.assert_allclose(mf.dtm_log_density(corners, dimension=3), -1.5 * np.log(2), rtol=1e-6)
 
 
 def test_fewer_than_three_points_are_refused():

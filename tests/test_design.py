@@ -63,6 +63,7 @@ LAYERS: dict[str, set[str]] = {
     "_hierarchy": {"_kernels", "_threads"},
     "_solve": {"_kernels", "_hierarchy", "_threads"},
     "_conformations": {"_check", "frames"},
+    "_euclidean": set(),
     "_records": set(),
     "settings": {"_check"},
     **{step: {*COMMON, *STEPS[place + 1 :]} for place, step in enumerate(STEPS)},
@@ -89,6 +90,7 @@ LAYERS: dict[str, set[str]] = {
     "report": {*COMMON, *STEPS, *RUNNING, "_drafts", "plots", "__init__"},  # the version
 }
 LAYERS["memberships"] |= {"_solve"}
+LAYERS["neighbors"] |= {"_euclidean"}
 LAYERS["rmsd_index"] |= {"_cells"}
 LAYERS["workers"] |= {"__init__"}  # the version
 for search in ("rmsd", "rmsd_mdtraj"):
@@ -101,7 +103,7 @@ LIBRARIES: dict[str, set[str]] = {
     "numpy": set(LAYERS),
     "tqdm": set(LAYERS) - {"_kernels", "_check", "_warn"},
     "scipy": set(LAYERS) - {"__init__", "_check", "_warn", "_threads", "cli"},
-    "sklearn": {"neighbors", "density", "estimator"},
+    "sklearn": {"_euclidean", "density", "estimator"},
     "numba": {"_kernels", "_threads"},
     "llvmlite": {"_kernels"},  # numba's own compiler, which comes with it
     "mdtraj": {*READING, "exports", "datasets", "rmsd_mdtraj"},

@@ -125,7 +125,9 @@ def test_pyemma_table_of_trajectories(files: list[Path], tmp_path: Path):
     assert [row["first_core_frame"] for row in rows] == ["1", ""]
     assert [row["stride"] for row in rows] == ["2", "2"]
     assert [row["files"] for row in rows] == list(map(str, files[2:]))
-    assert "Time between frames: 5 ps." in (folder / "README.txt").read_text()
+    text = (folder / "README.txt").read_text()
+    assert "Time between frames: 5 ps." in text
+    assert "(2: as simulated, smaller: colder); rows sum to 1" in text
 
 
 @pytest.mark.parametrize(("longest", "lag"), [(2000, 10), (50, 5), (4, 1)])

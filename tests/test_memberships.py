@@ -95,9 +95,26 @@ def test_linear_weights_at_one_and_above():
     expected = np.log(1 - 2 / 3 * np.exp(log_density - log_density.max()))
     assert_allclose(hot.log_weights, expected, rtol=1e-12)
     with pytest.raises(
-        ValueError, match=r"Linear weights must be positive; at beta=3 .* `unit_density=True`"
+        ValueError,
+        match=r"`beta` must keep linear weights positive; got 3 \(2: as simulated, smaller: colder\)\. .* "
+        r"the density is 1\.5 or more, at 300 of 300 points\. Use `weights='power'`, a `beta` of at most 1, "
+        r"or `unit_density=True` and a finite `beta`\.$",
     ):
         mf.solve_memberships(graph, log_density + 50, cores, beta=3, weights="linear")
+
+
+def test_unit_density_keeps_linear_weights_positive_at_every_finite_beta():
+    _, _, graph, log_density, cores = two_wells(300)
+    options = {"weights": "linear", "unit_density": True}
+    for beta in (2.0, 20.0, 1e17):
+        mu = mf.solve_memberships(graph, log_density, cores, beta=beta, **options)
+        assert mu.log_weights[log_density.argmax()] == pytest.approx(-np.log(beta))
+    with pytest.raises(
+        ValueError,
+        match=r"positive; got inf .* is 1 or more, at 1 of 300 points\. Use `weights='power'`, a "
+        r"finite `beta`\.$",
+    ):
+        mf.solve_memberships(graph, log_density, cores, beta=np.inf, **options)
 
 
 def test_gaussian_kernel_on_a_radius_graph():
@@ -289,7 +306,10 @@ def test_rows_that_do_not_sum_to_one_are_not_returned(monkeypatch):
     graph, cores = path()
     broken = _solve.Solution(np.full((5, 2), 0.4), 0.0, 1)
     monkeypatch.setattr(memberships._solve, "solve_walk", lambda *a, **b: broken)
-    with pytest.raises(_solve.SolveError, match=r"beta=2 sum to 1 within 2.0e-01 only \(promised: 1e-08\)"):
+    with pytest.raises(
+        _solve.SolveError,
+        match=r"beta=2 \(2: as simulated, smaller: colder\) sum to 1 within 2.0e-01 only \(promised: 1e-08\)",
+    ):
         mf.solve_memberships(graph, np.zeros(5), cores)
 
 
@@ -336,6 +356,27 @@ def test_one_step_of_the_walk_with_gaussian_kernel_radius_and_lost_mass():
     assert_allclose(new.values[0], [expected[0], 0.5 * expected[1]], rtol=1e-12)
     assert_allclose(new.lost, [0.5 * expected[1], 1.0], rtol=1e-12)
     assert_array_equal(new.hard, [0, -1])
+
+
+def test_new_frames_with_more_neighbours_within_the_radius_than_were_searched():
+    fitted = mf.Memberships(np.eye(3)[:, :2], [0.0, 0.0, 1.0], 1.0, np.zeros(3), 1.0, radius=2.5)
+    near, far, same = ([0, 1], [1.0, 2.0]), ([1, 0], [2.0, 3.0]), ([1, 0], [0.0, 1.0])
+
+    def extend(*rows, **options):
+        indices, distances = zip(*rows, strict=True)
+        return mf.extend_memberships(fitted, mf.Neighbors(indices, distances, n_targets=3), **options)
+
+    with pytest.warns(
+        UserWarning,
+        match=r"All 2 neighbours that were searched of 1 of 3 new points lie within the radius of the fit, "
+        r"2\.5; more may, and are left out\. Search more neighbours: n_neighbors of more than 2, up to 3\.",
+    ):
+        extend(near, far, same)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        extend(far, same)
+        extend(near, k=2)  # asked for
+        extend(([0, 1, 2], [1.0, 2.0, 2.2]))  # there are no more
 
 
 def test_bad_neighbours_of_new_frames():

@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 import mdfuzzy as mf
+from mdfuzzy import _euclidean
 
 
 @pytest.fixture
@@ -109,6 +110,68 @@ def test_far_from_the_origin():
     points = np.random.default_rng(0).normal(size=(100, 20))
     near, far = (mf.euclidean_neighbors(points + shift, n_neighbors=5) for shift in (0, 1e8))
     np.testing.assert_allclose(far.distances, near.distances, rtol=1e-6)
+
+
+def far_clusters(apart: float, n: int = 600, dimensions: int = 20) -> np.ndarray:
+    points = np.random.default_rng(0).normal(size=(n, dimensions))
+    points[::3, 0] += apart
+    points[1::3, 1] -= apart
+    return points
+
+
+class TestDigitsThatProductsLose:
+    """Above 15 dimensions: clusters that are so far apart that |x|^2 has no digits left for distances."""
+
+    @pytest.mark.parametrize("apart", [0.0, 1e5, 1e6, 1e7, 1e9])
+    def test_equals_all_pairs(self, apart):
+        points = far_clusters(apart)
+        matrix = cdist(points, points)
+        np.fill_diagonal(matrix, np.inf)
+        found = mf.euclidean_neighbors(points, n_neighbors=30)
+        assert np.array_equal(found.indices, np.argsort(matrix, axis=1)[:, :30])
+        np.testing.assert_allclose(found.distances, np.sort(matrix, axis=1)[:, :30], rtol=1e-6)
+
+    @pytest.mark.parametrize("apart", [0.0, 1e7])
+    def test_new_points(self, apart):
+        points = far_clusters(apart)
+        found = mf.euclidean_neighbors(points[:500], n_neighbors=30, queries=points[500:])
+        assert np.array_equal(found.indices, np.argsort(cdist(points[500:], points[:500]), axis=1)[:, :30])
+
+    def test_copies(self):
+        points = np.repeat(far_clusters(1e7, n=60), 15, axis=0)
+        found = mf.euclidean_neighbors(points, n_neighbors=10)
+        assert found.distances.max() == 0.0
+        assert np.all(found.indices // 15 == np.arange(900)[:, None] // 15)
+        assert not np.any(found.indices == np.arange(900)[:, None])
+        assert np.all(np.diff(np.sort(found.indices, axis=1), axis=1) > 0)
+
+    def test_strays_cost_a_second_search_of_their_own_only(self, monkeypatch):
+        again, search = [], _euclidean._search_tree
+
+        def watched(points, queries, rows, *rest):
+            again.extend(rows.tolist())
+            return search(points, queries, rows, *rest)
+
+        monkeypatch.setattr(_euclidean, "_search_tree", watched)
+        points = far_clusters(0.0)
+        points[7] += 1e9
+        points[9] -= 1e9
+        matrix = cdist(points, points)
+        np.fill_diagonal(matrix, np.inf)
+        found = mf.euclidean_neighbors(points, n_neighbors=30)
+        assert set(again) <= {7, 9}
+        usual = np.delete(np.arange(600), [7, 9])  # from the strays, all others are as far to many digits
+        assert np.array_equal(found.indices[usual], np.argsort(matrix, axis=1)[usual, :30])
+        np.testing.assert_allclose(found.distances, np.sort(matrix, axis=1)[:, :30], rtol=1e-6)
+
+    def test_usual_points_need_no_second_search(self, monkeypatch):
+        monkeypatch.setattr(_euclidean, "_search_tree", None)
+        grid = np.random.default_rng(0).integers(0, 3, size=(900, 16)) + 1000.0  # full of equal distances
+        for points in (far_clusters(100.0), grid):
+            matrix = cdist(points, points)
+            np.fill_diagonal(matrix, np.inf)
+            found = mf.euclidean_neighbors(points, n_neighbors=20)
+            np.testing.assert_allclose(found.distances, np.sort(matrix, axis=1)[:, :20], rtol=1e-6)
 
 
 class TestPrecomputed:

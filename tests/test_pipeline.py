@@ -198,6 +198,26 @@ def test_no_beta_by_the_next_core_without_passages_or_time():
         pipeline.cluster_neighbors(neighbors, mf.Settings(beta="kinetic", k=20))
 
 
+@pytest.mark.filterwarnings("ignore:H has", "ignore:The choice")
+@pytest.mark.parametrize(
+    "settings", [{"beta": "entropy"}, {"beta": "kinetic"}, {"beta": 0.8, "scan_beta": True}]
+)
+@pytest.mark.parametrize("unit_density", [True, False])
+def test_linear_weights_are_scanned_where_they_are_positive(settings, unit_density):
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(300, 2))
+    points[::2] += 3.5
+    asked = mf.Settings(prominence=0.8, weights="linear", unit_density=unit_density, **settings)
+    with pytest.warns(UserWarning, match=r"Left out of the scan: beta = .*inf \(2: as simulated"):
+        result = mf.cluster([points[:150], points[150:]], asked)
+    assert any(note.startswith("Left out of the scan") for note in result.beta_scan.notes)
+    assert "warning: Left out of the scan: beta = " in result.summary()
+    assert np.isfinite(result.beta_scan.betas).all()
+    assert result.memberships.beta in result.beta_scan.betas
+    if not unit_density and settings["beta"] == "kinetic":  # 2 is left out, so nothing is said of it
+        assert result.chosen["beta"].endswith("% of what a constant guess leaves open.")
+
+
 def test_scans_beta_beside_a_number():
     trajectories = blobs(200, 200, apart=4.0)
     result = mf.cluster(trajectories, mf.Settings(beta=1.7, scan_beta=True))
@@ -294,7 +314,7 @@ def test_tiny_inputs(n: int):
             r"`data` must be Frames, Features or arrays of features; got 'a.xtc'",
         ),
         (np.zeros((2, 2)), ValueError, r"`data` must hold at least 3 frames; got 2"),
-        (np.zeros((9, 2)), ValueError, r"got only equal distances. The dimension of such points cannot be"),
+        (np.zeros((9, 2)), ValueError, r"each has \d+ copies or more: .* Remove copies"),
         (np.zeros(9), ValueError, r"`arrays` must be one or more arrays of shape \(frames, features\)"),
         ([np.zeros((5, 2)), np.zeros((5, 3))], ValueError, r"with the same number of features"),
         (np.full((5, 2), np.nan), ValueError, r"`arrays` must be finite; got nan at index \(0, 0\)"),

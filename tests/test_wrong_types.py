@@ -85,6 +85,39 @@ def test_data_to_cluster_that_is_no_array(wrong):
 def test_a_table_is_one_array():
     table = pd.DataFrame({"x": [0.0, 1.0, 2.0], "y": [3.0, 4.0, 5.0]})
     np.testing.assert_array_equal(mf.Features(table).values, table.to_numpy())
-    with pytest.raises(TypeError, match="`arrays` must be an array of numbers; got DataFrame: could not"):
+    with pytest.raises(
+        TypeError, match="`arrays` must be an array of real numbers; got DataFrame: could not"
+    ):
         mf.Features(table.assign(z="text"))
     assert mf.Features([table, table]).n_trajectories == 2
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (mf.Features, "arrays"),
+        (mf.cluster, "arrays"),
+        (lambda points: mf.euclidean_neighbors(points, n_neighbors=1), "points"),
+    ],
+)
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
+def test_complex_numbers_are_not_cast(function, name, kind):
+    with pytest.raises(
+        TypeError,
+        match=f"`{name}` must be an array of real numbers; got .*: complex numbers; take their real part",
+    ):
+        function(kind(np.eye(9) + 0j))
+
+
+@pytest.mark.parametrize(
+    "function", [mf.rmsd_neighbors, mf.rmsd_neighbors_mdtraj], ids=["rmsd_neighbors", "rmsd_neighbors_mdtraj"]
+)
+def test_frames_of_different_atoms(function):
+    frames, ragged = np.zeros((4, 5, 3)), [np.zeros((5, 3)), np.zeros((4, 3))]
+    message = (
+        r"` must be Frames or an array of shape \(frames, atoms, 3\); got list: .* All frames need the same"
+    )
+    with pytest.raises(TypeError, match="`frames" + message):
+        function(ragged, n_neighbors=1)
+    with pytest.raises(TypeError, match="`queries" + message):
+        function(frames, n_neighbors=1, queries=ragged)

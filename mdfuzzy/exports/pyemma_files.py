@@ -16,6 +16,7 @@ from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
 from mdfuzzy.kinetics.dtrajs import core_dtrajs, hard_dtrajs, milestoned_dtrajs, timestep
 from mdfuzzy.memberships import Memberships
+from mdfuzzy.weights import BETA_MEANS
 
 #: The lag of the script where none is given: a first guess, at most this part of the longest trajectory.
 _GUESSED_LAG, _PART = 10, 10
@@ -36,7 +37,7 @@ An entry stands for a loaded frame. In trajectories.csv, first_core_frame is the
 (PyEMMA leaves out those before it; empty if the trajectory touches no core), and stride says that every
 stride-th frame of the files was loaded.
 Time between frames: {step}.
-Memberships: beta = {beta:g}; rows sum to 1 (less where a frame has no way to some core).
+Memberships: beta = {beta:g} ({means}); rows sum to 1 (less where a frame has no way to some core).
 """
 
 
@@ -133,6 +134,7 @@ def write_pyemma(
             trajectories=data.n_trajectories,
             step="not known" if step is None else f"{step:g} ps",
             beta=memberships.beta,
+            means=BETA_MEANS,
         )
         (stage / "README.txt").write_text(text, encoding="utf-8")
         (stage / "estimate_msm.py").write_text(estimation_script(lag, step), encoding="utf-8")

@@ -23,6 +23,7 @@ from mdfuzzy.kinetics.forecasts import (
 from mdfuzzy.kinetics.outcomes import Case, Direction, make_case
 from mdfuzzy.kinetics.reliability import Reliability, reliability
 from mdfuzzy.memberships import Memberships
+from mdfuzzy.weights import BETA_MEANS
 
 CONSTANT, HARD, FITTED = "constant guess", "hard assignment", "hard assignment, fitted"
 MEMBERSHIPS, SHARPENED, CHOSEN = "memberships", "memberships, sharpened", "memberships, beta by calibration"
@@ -102,6 +103,8 @@ class Calibration:
             f"{self.n_trajectories} trajectories",
             f"{'':<36}{'skill':>7}  {'95 % interval':<18}{'power':>6}",
         ]
+        if any("beta = " in name for name in self.names):
+            lines[0] += f"; beta: {BETA_MEANS}"
         for at, name in enumerate(self.names):
             interval = f"{self.lower[at]:.3f} to {self.upper[at]:.3f}"
             lines.append(f"{name:<36}{self.skills[at]:>7.3f}  {interval:<18}{self.powers[at]:>6.2f}")

@@ -7,6 +7,7 @@ import numpy as np
 from mdfuzzy._check import check_choice, check_type
 from mdfuzzy.kinetics import Calibration, Reliability
 from mdfuzzy.plots._axes import axes_of, open_frame
+from mdfuzzy.weights import BETA_MEANS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,6 +47,8 @@ def reliability(
             forecast = next(name for name in calibration.names if name.startswith("memberships"))
         row = calibration.names.index(check_choice("forecast", forecast, calibration.names))
         diagram, name = calibration.diagrams[row], f"{forecast}: skill {calibration.skills[row]:.2f}"
+        if "beta = " in forecast:
+            name += f"\n(beta: {BETA_MEANS})"
     elif forecast is not None:
         raise ValueError(f"`forecast` must be None for a single diagram; got {forecast!r}.")
     ax = axes_of(ax, width=4.4, height=4.4)
