@@ -1,6 +1,6 @@
 """New trajectories against the states that were found in others."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,6 @@ from mdfuzzy.memberships import Memberships, extend_memberships
 from mdfuzzy.neighbors import euclidean_neighbors
 from mdfuzzy.rmsd import rmsd_neighbors
 
-#: Frames nearer than this (nm) are the same, up to the rounding of the search.
-_SAME = 1e-6
 #: A new frame is far if at most this share of the fitted frames is as far from its nearest neighbour.
 _FAR = 0.001
 #: Up to this share of far frames nothing is said.
@@ -146,7 +144,6 @@ def assign(
         near = rmsd_neighbors(
             result.data, n_neighbors=result.k, queries=new, n_jobs=n_jobs, progress=progress
         )
-        near = replace(near, distances=np.where(near.distances < _SAME, 0, near.distances))
     else:
         near = euclidean_neighbors(result.data, n_neighbors=result.k, queries=new, n_jobs=n_jobs)
     memberships = extend_memberships(result.memberships, near, k=result.k)

@@ -343,6 +343,16 @@ def test_a_frame_identical_to_a_fitted_one_gets_its_memberships():
     assert_array_equal(new.lost, mu.lost[::7])
 
 
+def test_a_conformation_identical_to_a_fitted_one_gets_its_memberships():
+    frames = mf.datasets.alanine_dipeptide(stride=20)
+    neighbors = mf.rmsd_neighbors(frames, n_neighbors=20)
+    graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
+    cores = mf.find_cores(graph, log_density, mf.compute_persistence(graph, log_density), min_prominence=0.5)
+    mu = mf.solve_memberships(graph, log_density, cores)
+    new = mf.extend_memberships(mu, mf.rmsd_neighbors(frames, n_neighbors=10, queries=frames.xyz[::3]))
+    assert_array_equal(new.values, mu.values[::3])
+
+
 def test_one_step_of_the_walk_with_gaussian_kernel_radius_and_lost_mass():
     fitted = mf.Memberships(
         [[1.0, 0.0], [0.0, 0.5], [0.0, 1.0]], [0.0, 0.5, 0.0], 1.0, np.log([1.0, 2.0, 4.0]), 1.0,

@@ -15,6 +15,9 @@ from mdfuzzy._kernels.lanes import LANES, correlate, largest_eigenvalues
 #: Below this relative slope of the quartic at its root, the root is nearly double and Newton loses digits:
 #: its error is about the rounding of the largest term divided by this.
 DOUBLE_ROOT = 1e-2
+#: A squared norm below this share of |x|^2 + |y|^2 is 0: less than the rounding of float32 coordinates, and
+#: of the difference that it is. So an RMSD of less than 2e-7 radii of gyration is none.
+SAME = 2e-14
 
 
 @kernel()
@@ -102,7 +105,8 @@ def largest_eigenvalue(m, start):
 @kernel()
 def squared_distance(x, y, norms):
     """Return atoms * RMSD^2 of two centred frames; `norms` is |x|^2 + |y|^2."""
-    return max(norms - 2 * largest_eigenvalue(correlation(x, y), 0.5 * norms), 0.0)
+    squared = norms - 2 * largest_eigenvalue(correlation(x, y), 0.5 * norms)
+    return squared if squared > SAME * norms else 0.0
 
 
 @kernel()
@@ -113,7 +117,7 @@ def squared_distances(query, norm, flat, norms, targets, out):  # OUT out
     done singly.
     """
     width = flat.shape[1]
-    block, m = np.empty(width * LANES), np.empty(9 * LANES)
+    block, m = np.empty(width * LANES, np.float32), np.empty(9 * LANES)
     quartic, start, top = np.empty(3 * LANES), np.empty(LANES), np.empty(LANES)
     x = query.astype(np.float64)
     for first in range(0, len(targets), LANES):
@@ -130,6 +134,7 @@ def squared_distances(query, norm, flat, norms, targets, out):  # OUT out
             value = ((y * y - p2) * y - d8) * y + quartic[2 * LANES + l]
             slope = (4 * y * y - 2 * p2) * y - d8
             if slope > DOUBLE_ROOT * y * y * y and value <= 1e-14 * y * slope:
-                out[first + l] = max(2 * (start[l] - y), 0.0)
+                squared = 2 * (start[l] - y)
+                out[first + l] = squared if squared > 2 * SAME * start[l] else 0.0
             else:
                 out[first + l] = squared_distance(query, flat[targets[first + l]], 2 * start[l])
