@@ -24,7 +24,7 @@ HEADER = "| data | dimensions | points | modes | k | right | gap clear |"
 
 
 def nearest(points: np.ndarray, m: int, tree: bool) -> mf.Neighbors:
-    """Search with a tree where that prunes (few dimensions, or separate modes), else compare all."""
+    """Search with a tree where that prunes (few dimensions, separate modes), compare all elsewhere."""
     if tree:
         from scipy.spatial import cKDTree
 

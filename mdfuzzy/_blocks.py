@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,9 @@ import numpy as np
 from mdfuzzy.rmsd_index import Chunks, RmsdIndex
 
 logger = logging.getLogger("mdfuzzy")
+
+#: Memory that a pair within a radius takes, at most, on its way to the graph.
+PAIR_BYTES = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +43,8 @@ class LocalSearch:
     blocks: dict[str, slice]
     threads: int
 
-    def rows(self, name: str, kept: dict[str, np.ndarray]) -> np.ndarray:
-        """Return which queries are in a block whose arrays are `kept`."""
+    def rows(self, name: str) -> np.ndarray:
+        """Return which queries are in a block."""
         return self.chunks.take(self.blocks[name]).order
 
     def announce(self, to_do: int) -> None:
@@ -57,7 +61,7 @@ class LocalSearch:
 
     def seconds(self, threads: int) -> float:
         """Return the seconds for each query on so many threads, measured on a few."""
-        sample = self.chunks.take(np.random.default_rng(2).permutation(len(self.chunks))[: 4 * threads])
+        sample = some_groups(self.chunks, threads)
         options = {"factor": self.factor, "n_jobs": threads}
         self.index.nearest(sample.take(np.arange(1)), self.n_neighbors, **options)  # compiled by now
         begin = time.perf_counter()
@@ -65,18 +69,46 @@ class LocalSearch:
         return (time.perf_counter() - begin) / int(sample.sizes.sum())
 
     def run(
-        self, names: Sequence[str], advance: Callable[[int], object]
-    ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-        """Yield each of these blocks with its arrays, `indices` and `distances`, when it is done."""
-        for name in names:
-            near, far, _ = self.index.nearest(
-                self.chunks.take(self.blocks[name]),
-                self.n_neighbors,
-                factor=self.factor,
-                n_jobs=self.threads,
-                advance=advance,
-            )
-            yield name, {"indices": near, "distances": far}
+        self,
+        names: Sequence[str],
+        indices: np.ndarray,
+        distances: np.ndarray,
+        advance: Callable[[int], object],
+    ) -> Iterator[tuple[str, np.ndarray]]:
+        """Fill in the rows of these blocks; yield the name and the rows of each when it is done."""
+        done = self.index.nearest_in_turn(
+            self.chunks,
+            [self.blocks[name] for name in names],
+            self.n_neighbors,
+            indices,
+            distances,
+            factor=self.factor,
+            n_jobs=self.threads,
+            advance=advance,
+        )
+        with closing(done):
+            for number in done:
+                yield names[number], self.rows(names[number])
+
+
+def announce_pairs(index: RmsdIndex, chunks: Chunks, radius: float, threads: int) -> None:
+    """Log how many pairs are within a radius, about, and the time and the memory that they will take."""
+    sample = some_groups(chunks, threads)
+    index.within(sample.take(np.arange(1)), radius, n_jobs=1)  # compiled by now
+    begin = time.perf_counter()
+    found = len(index.within(sample, radius, n_jobs=threads)[0])
+    n = len(chunks.frames)
+    times = n / int(sample.sizes.sum())
+    duration = spell(times * (time.perf_counter() - begin))
+    logger.info(
+        f"RMSD neighbours of {n:,} frames within {radius:g} nm among {len(index):,}: about {duration} on "
+        f"{threads} threads, {times * found:,.0f} pairs, {times * found * PAIR_BYTES / 1e9:.1f} GB"
+    )
+
+
+def some_groups(chunks: Chunks, threads: int) -> Chunks:
+    """Return the groups of queries from which times are estimated: a few for each thread."""
+    return chunks.take(np.random.default_rng(2).permutation(len(chunks))[: 4 * threads])
 
 
 def spell(seconds: float) -> str:

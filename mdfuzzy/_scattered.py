@@ -43,9 +43,13 @@ class ScatteredSearch(LocalSearch):
         logger.info(f"{self._task(to_do)} on {self.workers}: about {duration}; {self.layout}")
 
     def run(
-        self, names: Sequence[str], advance: Callable[[int], object]
-    ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-        """Yield each of these blocks with its arrays, `indices` and `distances`, when it is done."""
+        self,
+        names: Sequence[str],
+        indices: np.ndarray,
+        distances: np.ndarray,
+        advance: Callable[[int], object],
+    ) -> Iterator[tuple[str, np.ndarray]]:
+        """Fill in the rows of these blocks; yield the name and the rows of each when it is done."""
         tasks = [(name, groups) for name in names for groups in _cut(self.blocks[name])]
         missing = Counter(name for name, _ in tasks)
         parts: dict[str, dict[int, tuple]] = {name: {} for name in names}
@@ -62,8 +66,9 @@ class ScatteredSearch(LocalSearch):
             parts[name][first] = found
             missing[name] -= 1
             if not missing[name]:
-                near, far = _joined(parts.pop(name))
-                yield name, {"indices": near, "distances": far}
+                rows = self.rows(name)
+                indices[rows], distances[rows] = _joined(parts.pop(name))
+                yield name, rows
 
 
 def scattered_pairs(

@@ -113,10 +113,6 @@ class ShardedSearch:
         each.sort(key=lambda block: (block.part, block.shard))
         return {f"{prefix}-{block.shard:04d}-{block.part:04d}": block for block in each}
 
-    def rows(self, name: str, kept: dict[str, np.ndarray]) -> np.ndarray:
-        """Return which queries are in a block whose arrays are `kept`."""
-        return kept["rows"]
-
     def announce(self, to_do: int) -> None:
         """Log how long the search of so many queries will take and how much memory it needs on a worker."""
         n = len(self.xyz) if self.others is None else len(self.others)
@@ -140,6 +136,19 @@ class ShardedSearch:
         return (time.perf_counter() - begin) / int(sample.sizes.sum()) * step**GROWTH
 
     def run(
+        self,
+        names: Sequence[str],
+        indices: np.ndarray,
+        distances: np.ndarray,
+        advance: Callable[[int], object],
+    ) -> Iterator[tuple[str, np.ndarray]]:
+        """Fill in the rows of these blocks; yield the name and the rows of each when it is done."""
+        for name, arrays in self._arrays(names, advance):
+            rows = arrays["rows"]
+            indices[rows], distances[rows] = arrays["indices"], arrays["distances"]
+            yield name, rows
+
+    def _arrays(
         self, names: Sequence[str], advance: Callable[[int], object]
     ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
         """Yield each of these blocks when it is done, with its arrays.
@@ -158,7 +167,7 @@ class ShardedSearch:
 
     def pairs(self, advance: Callable[[int], object]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (queries, indices, distances) of all pairs within the radius, in any order."""
-        parts = [arrays for _, arrays in self.run(list(self.blocks), advance)]
+        parts = [arrays for _, arrays in self._arrays(list(self.blocks), advance)]
         names = "queries", "indices", "distances"
         return tuple(np.concatenate([part[name] for part in parts]) for name in names)
 

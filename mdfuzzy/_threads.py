@@ -1,7 +1,7 @@
 """How many threads the kernels use."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -87,17 +87,54 @@ def run_ranges(work: Callable[[int, int], object], total: int, step: int, n_jobs
     >>> squares
     [0, 1, 4, 9, 16]
     """
+    for _ in run_in_turn(work, [slice(0, total)], step, n_jobs):
+        pass
+
+
+def run_in_turn(
+    work: Callable[[int, int], object], parts: Sequence[slice], step: int, n_jobs: int | None
+) -> Iterator[int]:
+    """Do the same for several parts; yield the number of each when it is done, in their order.
+
+    The threads go on with the next parts meanwhile. They end when the generator is closed.
+
+    Examples
+    --------
+    >>> done = []
+    >>> list(run_in_turn(lambda first, last: done.append((first, last)), [slice(0, 3), slice(7, 9)], 2, 1))
+    [0, 1]
+    >>> done
+    [(0, 2), (2, 3), (7, 9)]
+    """
     with ThreadPoolExecutor(thread_count(n_jobs)) as pool:
-        _run(pool, work, total, step)
+        futures = [_submit(pool, work, part, step) for part in parts]
+        try:
+            for number, part in enumerate(futures):
+                for future in part:
+                    future.result()
+                yield number
+        finally:
+            _cancel([future for part in futures for future in part])
 
 
 def _run(pool: ThreadPoolExecutor, work: Callable[[int, int], object], total: int, step: int) -> None:
-    futures = [pool.submit(work, first, min(total, first + step)) for first in range(0, total, step)]
+    futures = _submit(pool, work, slice(0, total), step)
     try:
         for future in futures:
             future.result()
-    except BaseException:
-        for future in futures:
-            future.cancel()
-        wait(futures)
-        raise
+    finally:
+        _cancel(futures)
+
+
+def _submit(
+    pool: ThreadPoolExecutor, work: Callable[[int, int], object], part: slice, step: int
+) -> list[Future]:
+    starts = range(part.start, part.stop, step)
+    return [pool.submit(work, first, min(part.stop, first + step)) for first in starts]
+
+
+def _cancel(futures: list[Future]) -> None:
+    """Cancel what has not begun, and wait for what is under way."""
+    for future in futures:
+        future.cancel()
+    wait(futures)

@@ -2,7 +2,7 @@
 centres.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,14 +10,17 @@ import numpy as np
 from mdfuzzy._cells import fill_cell
 from mdfuzzy._kernels import cells as kernels
 from mdfuzzy._kernels import knn
+from mdfuzzy._kernels.candidates import hand_over
 from mdfuzzy._movable import Movable
-from mdfuzzy._threads import run_ranges
+from mdfuzzy._threads import run_in_turn, run_ranges
 
 #: Frames per cell, on average: about where the cost of visiting cells equals that of looking through them.
 CELL_SIZE = 350
 #: Candidates that a query may hold, in multiples of the neighbours wanted, before their exact distances are
 #: computed.
 ROOM = 8
+#: Groups of queries that a thread takes at a time: about those of a cell.
+STEP = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +90,7 @@ class RmsdIndex(Movable):
         if factor == 1:
             return self.cells
         middle = 0.5 * (self.cells.low + self.cells.high)
-        half = np.float32(0.5 * min(1.0, 1.6 * factor)) * (self.cells.high - self.cells.low)
+        half = np.float32(0.5 * min(1.0, 1.3 * factor)) * (self.cells.high - self.cells.low)
         return self.cells._replace(low=middle - half, high=middle + half)
 
     def nearest(
@@ -106,26 +109,74 @@ class RmsdIndex(Movable):
         cells are taken to be smaller than they are: faster, and not exact. `counts` (groups, 4) says how many
         RMSDs to centres, visits of cells, Euclidean tests and exact RMSDs each group of queries took.
         """
-        cells = self.shrunk(factor)
-        slack = self.slack(chunks.queries)
         start = _offsets(chunks.sizes)
         indices = np.empty((start[-1], n_neighbors), np.int32)
         distances = np.empty(indices.shape, np.float64 if squared else np.float32)
         counts = np.zeros((len(chunks), 4), np.int64)
+
+        def keep(c: int, targets: np.ndarray, squares: np.ndarray, count: np.ndarray) -> None:
+            rows = slice(start[c], start[c + 1])
+            size = rows.stop - rows.start
+            indices[rows], counts[c] = self.cells.order[targets[:size, :n_neighbors]], count
+            squares = squares[:size, :n_neighbors]
+            distances[rows] = squares if squared else self.lengths(squares)
+            if advance is not None:
+                advance(size)
+
+        run_ranges(self._searcher(chunks, n_neighbors, factor, keep), len(chunks), STEP, n_jobs)
+        return indices, distances, counts
+
+    def nearest_in_turn(
+        self,
+        chunks: Chunks,
+        blocks: Sequence[slice],
+        n_neighbors: int,
+        indices: np.ndarray,
+        distances: np.ndarray,
+        *,
+        factor: float = 1.0,
+        n_jobs: int | None = None,
+        advance: Callable[[int], object],
+    ) -> Iterator[int]:
+        """Find the nearest frames of some groups of queries; yield the number of each block when it is done.
+
+        What is found is put into the rows of `indices` and `distances` (RMSD, nm) that belong to the queries.
+        """
+
+        def keep(c: int, targets: np.ndarray, squares: np.ndarray, _: np.ndarray) -> None:
+            rows = chunks.frames[chunks.first[c] : chunks.last[c]]
+            hand_over(targets, squares, self.cells.order, self.cells.atoms, rows, indices, distances)
+            advance(len(rows))
+
+        return run_in_turn(self._searcher(chunks, n_neighbors, factor, keep), blocks, STEP, n_jobs)
+
+    def _searcher(
+        self,
+        chunks: Chunks,
+        n_neighbors: int,
+        factor: float,
+        keep: Callable[[int, np.ndarray, np.ndarray, np.ndarray], None],
+    ) -> Callable[[int, int], None]:
+        """Return what searches a range of groups and hands each over: (group, targets, squares, counts).
+
+        Row l of the targets, numbered as in the index, and of their squared norms begins with the nearest
+        ones of query l.
+        """
+        cells, slack = self.shrunk(factor), self.slack(chunks.queries)
         room = ROOM * max(n_neighbors, kernels.LANES)
         unlimited = np.full(kernels.LANES, knn.NO_LIMIT)
 
         def search(first: int, last: int) -> None:
             targets, bounds = _space(room)
-            filled = np.empty(kernels.LANES, np.int64)
+            filled, count = np.empty(kernels.LANES, np.int64), np.empty(4, np.int64)
             for c in range(first, last):
                 if c == first or chunks.cell[c] != chunks.cell[c - 1]:
                     gaps = knn.cell_gaps(cells, factor, chunks.cell[c], slack)
-                rows = slice(start[c], start[c + 1])
                 members = np.arange(chunks.first[c], chunks.last[c])
+                count[:] = 0
                 knn.search_group(
                     chunks.queries, members, chunks.cell[c], chunks.own, cells, gaps, slack, factor,
-                    unlimited, n_neighbors, targets, bounds, filled, counts[c],
+                    unlimited, n_neighbors, targets, bounds, filled, count,
                 )  # fmt: skip
                 if np.any(filled[: len(members)] < n_neighbors):
                     frame = chunks.frames[members[np.argmin(filled[: len(members)])]]
@@ -133,14 +184,9 @@ class RmsdIndex(Movable):
                         f"The search must find {n_neighbors} neighbours of every frame; got fewer than "
                         f"{n_neighbors} neighbours for frame {frame}. Please report this data."
                     )
-                indices[rows] = cells.order[targets[: len(members), :n_neighbors]]
-                squares = bounds[: len(members), :n_neighbors]
-                distances[rows] = squares if squared else self.lengths(squares)
-                if advance is not None:
-                    advance(len(members))
+                keep(c, targets, bounds, count)
 
-        run_ranges(search, len(chunks), 8, n_jobs)
-        return indices, distances, counts
+        return search
 
     def lengths(self, squares: np.ndarray) -> np.ndarray:
         """Return the RMSDs (nm, float32) of squared norms."""
@@ -197,7 +243,7 @@ class RmsdIndex(Movable):
                 if advance is not None:
                     advance(len(members))
 
-        run_ranges(search, len(chunks), 8, n_jobs)
+        run_ranges(search, len(chunks), STEP, n_jobs)
         rows, indices, squares = zip(*found, strict=True)
         return np.concatenate(rows), np.concatenate(indices), np.concatenate(squares)
 
@@ -243,7 +289,13 @@ def build_index(xyz: np.ndarray, *, n_jobs: int | None = None) -> RmsdIndex:
     )
     run_ranges(lambda c, _: fill_cell(index, queries.spreads, c), n_cells, 1, n_jobs)
     # frames that are compared with each other side by side: memory is read in runs
-    ordered = kernels.Queries(*(part[index.order] for part in queries))
+    ordered = kernels.Queries(*(np.empty_like(part) for part in queries))
+
+    def put_in_order(first: int, last: int) -> None:
+        for part, place in zip(queries, ordered, strict=True):
+            place[first:last] = part[index.order[first:last]]
+
+    run_ranges(put_in_order, len(flat), 65_536, n_jobs)
     return RmsdIndex(index._replace(flat=ordered.flat, norms=ordered.norms), ordered.spreads)
 
 

@@ -30,6 +30,7 @@ SEARCH = (
     "rmsd_mdtraj",
     "_sharded",
     "_scattered",
+    "_recall",
     "_layout",
     "_blocks",
     "_shards",
@@ -46,7 +47,17 @@ STEPS = (
     *(module for module in READING if not module.startswith("_")),
 )
 #: What imports numba when it is imported, and so is imported inside functions only.
-COMPILED = {"_kernels", "_cells", "rmsd_index", "_sharded", "_scattered", "_layout", "_blocks", "_shards"}
+COMPILED = {
+    "_kernels",
+    "_cells",
+    "rmsd_index",
+    "_sharded",
+    "_scattered",
+    "_layout",
+    "_blocks",
+    "_shards",
+    "_recall",
+}
 #: All steps in one call.
 RUNNING = ("pipeline", "clustering", "state_table", "settings")
 #: What every module may use.

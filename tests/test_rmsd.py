@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from reference.rmsd import all_rmsds, rmsd, superpose
 
 import mdfuzzy as mf
-from mdfuzzy._cells import leaf_order
-from mdfuzzy._kernels import knn
+from mdfuzzy._kernels import candidates, knn
+from mdfuzzy._kernels.bits import first_member
+from mdfuzzy._kernels.leaves import leaf_order
 from mdfuzzy._kernels.rmsd import squared_distance, squared_distances
 from mdfuzzy.rmsd_index import build_index
 
@@ -91,9 +92,28 @@ class TestKernel:
         squared_distances(flat[5], norms[5], flat, norms, targets, out)
         np.testing.assert_allclose(np.sqrt(out / 7), all_rmsds(xyz[5:6], xyz)[0, ::-1], rtol=0, atol=1e-7)
 
-    def test_identical_frames_have_distance_zero(self):
+    @pytest.mark.parametrize(
+        ("atoms", "shape"), [(3, [1, 1, 1]), (10, [0.2, 0.2, 0.2]), (300, [10, 0.5, 0.5]), (2000, [1, 1, 1])]
+    )
+    def test_identical_frames_have_distance_zero(self, atoms, shape):
+        """The same coordinates exactly, and turned ones up to their rounding, in both kernels."""
+        for seed in range(8):
+            x = centred(np.random.default_rng(seed).normal(size=(1, atoms, 3)) * shape)[0]
+            turned = (x.astype(float) @ rotations(1, seed)[0]).astype(np.float32)
+            assert exact(x, x) == 0
+            assert exact(x, turned) < 2e-7 * np.sqrt(np.sum(x.astype(float) ** 2) / atoms)
+            flat = np.zeros((1, 3 * (atoms + atoms % 2)), np.float32)
+            flat[0, : 3 * atoms] = x.reshape(-1)
+            out, norms = np.empty(1), np.einsum("ij,ij->i", *[flat.astype(float)] * 2)
+            squared_distances(flat[0], norms[0], flat, norms, np.zeros(1, np.int32), out)
+            assert out[0] == 0
+
+    def test_small_distances_are_no_zeros(self):
         x = centred(np.random.default_rng(0).normal(size=(1, 10, 3)))[0]
-        assert exact(x, x) < 1e-7
+        moved = x[None].copy()
+        moved[0, 0, 0] += 1e-4
+        moved = centred(moved)[0]
+        assert exact(x, moved) == pytest.approx(rmsd(x, moved), rel=1e-2)
 
     def test_mirror_images_differ(self):
         x = centred(np.random.default_rng(3).normal(size=(1, 8, 3)))[0]
@@ -276,7 +296,7 @@ class TestSearch:
     def test_all_frames_identical(self):
         xyz = np.repeat(wiggled(1, 6, seed=9), 200, axis=0)
         found = mf.rmsd_neighbors(xyz, n_neighbors=10)
-        assert found.distances.max() < 1e-7
+        assert found.distances.max() == 0
         assert not np.any(found.indices == np.arange(200)[:, None])
 
     def test_same_bits_for_any_number_of_threads(self, peptide):
@@ -327,6 +347,7 @@ class TestApproximate:
         reached = np.mean(found.distances <= true.distances[:, -1:] + TIE)
         assert not found.exact
         assert found.recall >= recall
+        assert found.recall == pytest.approx(reached, abs=0.5 * (1 - recall))
         assert reached >= recall
         assert reached == pytest.approx(found.recall, abs=0.04)
         assert reached < 1
@@ -411,6 +432,25 @@ class TestLongWork:
         assert f"{len(peptide)}/{len(peptide)}" in capfd.readouterr().err
         mf.rmsd_neighbors(peptide, n_neighbors=5)
         assert capfd.readouterr().err == ""
+
+    def test_estimate_of_pairs_is_logged_before_they_are_searched(self, peptide, caplog):
+        with caplog.at_level("INFO", logger="mdfuzzy"):
+            graph = mf.rmsd_neighbors_within(peptide, radius=0.02)
+        message = next(message for message in caplog.messages if "within 0.02 nm" in message)
+        pairs = int(message.split(" pairs")[0].split()[-1].replace(",", ""))
+        assert 0.5 < pairs / len(graph.indices) < 2
+        assert " s on " in message
+        assert "GB" in message
+
+    def test_a_store_that_fails_leaves_nothing_running(self, peptide):
+        class Full(dict):
+            def put(self, name, **arrays):
+                raise OSError("no space left")
+
+        before = threading.active_count()
+        with pytest.raises(OSError, match="no space left"):
+            mf.rmsd_neighbors(peptide, n_neighbors=10, store=Full())
+        assert threading.active_count() == before
 
     def test_an_interrupt_leaves_nothing_running(self, peptide):
         def interrupt(count):
@@ -520,17 +560,50 @@ def test_leaves_are_compact():
 def test_bins_are_narrow_and_hold_what_is_counted_in_them():
     squares = 10 ** np.random.default_rng(0).uniform(-12, 6, 500)
     for squared in squares:
-        number = knn.bin_of(squared)
-        low, high = knn.lower_edge(number), knn.lower_edge(number + 1)
+        number = candidates.bin_of(squared)
+        low, high = candidates.lower_edge(number), candidates.lower_edge(number + 1)
         assert low <= np.float32(squared) < high
         assert high <= low * (1 + 1 / 32)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 63, 300])
-def test_keys_are_sorted_and_items_follow(n):
-    keys = np.random.default_rng(n).integers(0, 50, n).astype(float)  # with ties
+@pytest.mark.parametrize("power", [1, 20, 1e-3])  # spread evenly, most in the lowest bin, or in the highest
+def test_keys_are_sorted_and_items_follow(n, power):
+    keys = (np.random.default_rng(n).integers(0, 50, n) / 50) ** power - 0.3  # with ties
     items, sorted_keys = np.arange(n, dtype=np.int32), keys.copy()
-    knn.sort_together(sorted_keys, items)
+    candidates.sort_together(sorted_keys, items)
     assert np.array_equal(sorted_keys, np.sort(keys))
     assert np.array_equal(keys[items], sorted_keys)
     assert np.array_equal(np.sort(items), np.arange(n))
+
+
+@pytest.mark.parametrize("keys", [[1.0, 0.0, 5e-324], [1e300, -1e300, 0.0], [2.0, 2.0, 2.0]])
+def test_keys_whose_range_is_extreme_are_sorted(keys):
+    found, items = np.array(keys), np.arange(3, dtype=np.int32)
+    candidates.sort_together(found, items)
+    assert np.array_equal(found, np.sort(keys))
+    assert np.array_equal(np.array(keys)[items], found)
+
+
+def test_members_of_a_set_of_bits():
+    from numba import njit
+
+    @njit
+    def first(bits):
+        return first_member(bits)
+
+    for member in (0, 1, 31, 32, 63):
+        assert first(np.uint64(1 << member)) == member
+        assert first(np.uint64((1 << member) | (1 << 63))) == member
+    distances = np.full(64, 9.0, np.float32)
+    distances[[0, 5, 63]] = 1.0
+    assert knn.members_within(distances, np.float32(2)) == (1 << 0) | (1 << 5) | (1 << 63)
+
+
+def test_nearly_exact_searches_find_nearly_all(peptide):
+    """Empty places of a leaf are never candidates, however far the first limit is."""
+    index = build_index(peptide.xyz)
+    chunks = index.own_chunks()
+    true, found = (index.nearest(chunks, 100, factor=factor)[1] for factor in (1.0, 0.999))
+    assert np.mean(found <= true[:, -1:] + TIE) > 0.997
+    assert np.all(found[:, -1] < 1.1 * true[:, -1])

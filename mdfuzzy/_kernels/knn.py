@@ -10,9 +10,8 @@ two superpositions leave. The right-hand side increases with |D| up to |D|^2 = s
 target nearer than t has |D| <= 2 m + t. So where (2 m + t)^2 is below that limit, "can the target be
 nearer than t" turns into "is |D|^2 at most y", a plain Euclidean test.
 
-A query tallies the upper bounds |D|^2 in bins, so that its threshold t, an upper bound of the k smallest,
-costs nothing to keep up, and holds every target that could be nearer than t as a candidate. Exact distances
-are computed for the last few candidates only. With k = 0 the threshold is a given radius instead, and stays.
+A query holds every target that could be nearer than its threshold t, an upper bound of the k smallest
+distances that falls as candidates come in. With k = 0 the threshold is a given radius instead, and stays.
 
 A search that need not be exact takes |D|^2, a few parts in ten thousand above atoms * RMSD^2 for near
 frames, at its word.
@@ -27,6 +26,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mdfuzzy._kernels.bits import first_member
+from mdfuzzy._kernels.candidates import (
+    BINS,
+    Tally,
+    bin_of,
+    drop_distant,
+    lower_edge,
+    settle,
+    sort_together,
+)
 from mdfuzzy._kernels.cells import AXES, ROWS, load_lanes
 from mdfuzzy._kernels.jit import kernel
 from mdfuzzy._kernels.lanes import (
@@ -36,20 +45,16 @@ from mdfuzzy._kernels.lanes import (
     largest_eigenvalues,
     newton,
     project,
+    remaining_norms,
     residual_norms,
     rotations,
 )
-from mdfuzzy._kernels.rmsd import squared_distances
 
 #: No limit yet; its square is finite in float64, and it survives a cast to float32.
 NO_LIMIT = 1e18
 #: What is counted, per group of queries: RMSDs to centres, visits of a cell, Euclidean tests, exact RMSDs
 #: (an upper bound).
 CENTRES, VISITED, TESTED, EVALUATED = range(4)
-
-
-#: Bins of a tally: 32 octaves of 32.
-BINS = 1024
 
 
 class Slack(NamedTuple):
@@ -71,15 +76,15 @@ class Screen(NamedTuple):
     limit: np.ndarray  # largest |D|^2 of a target that could be nearer than the threshold
 
 
-class Tally(NamedTuple):
-    """How many candidates of 64 queries have an upper bound |D|^2 in which bin, up to the highest bin that
-    the k smallest need.
-    """
+class Space(NamedTuple):
+    """Where `search_cell` keeps what it works on: made once for all cells, as making arrays takes time."""
 
-    bins: np.ndarray  # (LANES, BINS)
-    inside: np.ndarray  # (LANES,) how many in all
-    highest: np.ndarray  # (LANES,)
-    lowest: int  # the first bin's number (`bin_of`); what is smaller counts there
+    boxes: np.ndarray
+    near: np.ndarray
+    lanes: np.ndarray
+    row: np.ndarray
+    hit: np.ndarray
+    squares: np.ndarray
 
 
 @kernel()
@@ -150,6 +155,15 @@ def leaf_distances(coordinates, lane, blocks, leaf, overlap, limit, out):  # OUT
 
 
 @kernel(fastmath=True)
+def members_within(distances, limit):
+    """Return which of 64 distances are within `limit`, as bits."""
+    bits = np.uint64(0)
+    for l in range(LANES):
+        bits |= np.uint64(distances[l] <= limit) << np.uint64(l)
+    return bits
+
+
+@kernel(fastmath=True)
 def box_distances(coordinates, low, high, leaf, out):  # OUT out
     """Set out = squared distance of each lane's query to the box of a leaf."""
     for l in range(LANES):
@@ -170,72 +184,6 @@ def squared_difference(row, rows, at):
         d = row[j] - rows[at, j]
         total += d * d
     return total
-
-
-@kernel()
-def bin_of(squared):
-    """Return the bin of a squared length among all positive float32 numbers, 32 to an octave: its exponent
-    and five leading bits.
-    """
-    return np.int64(np.float32(squared).view(np.int32) >> 18)
-
-
-@kernel()
-def lower_edge(bin_number):
-    """Return the smallest number of a bin."""
-    return np.float64(np.int32(bin_number << 18).view(np.float32))
-
-
-@kernel()
-def sort_together(keys, items):  # IN, OUT keys, items
-    """Sort `keys`, and `items` along with them: Shell's method, for a few hundred."""
-    gap = len(keys)
-    while gap > 1:
-        gap = max(1, gap * 5 // 11)
-        for i in range(gap, len(keys)):
-            key, item = keys[i], items[i]
-            j = i
-            while j >= gap and keys[j - gap] > key:
-                keys[j], items[j] = keys[j - gap], items[j - gap]
-                j -= gap
-            keys[j], items[j] = key, item
-
-
-@kernel()
-def settle_ties(exact, kept, order):  # IN, OUT kept
-    """Let the smaller frame come first among equal distances: so the nearest do not depend on the cells."""
-    for i in range(1, len(kept)):
-        item, hole = kept[i], i
-        while hole > 0 and exact[hole - 1] == exact[i] and order[kept[hole - 1]] > order[item]:
-            kept[hole] = kept[hole - 1]
-            hole -= 1
-        kept[hole] = item
-
-
-@kernel()
-def settle(queries, query, norm, cells, lane, targets, bounds, count, squared, k):  # OUT targets, bounds
-    """Compute exact distances of a lane's candidates; keep, in order, the k nearest or, with k = 0, all.
-
-    Those whose bound, or distance, is above the threshold `squared` are left out; of equally near ones the
-    first frames are nearer. Return how many are kept.
-    """
-    kept = np.empty(count + 1, np.int32)
-    left = 0
-    for i in range(count):
-        kept[left] = targets[lane, i]
-        left += 1 if bounds[lane, i] <= squared else 0
-    kept = kept[:left]
-    exact = np.empty(left)
-    squared_distances(queries.flat[query], norm, cells.flat, cells.norms, kept, exact)
-    sort_together(exact, kept)
-    if k > 0:
-        settle_ties(exact, kept, cells.order)
-    size = 0
-    while size < left and (size < k or k == 0) and (k > 0 or exact[size] <= squared):
-        targets[lane, size] = kept[size]
-        bounds[lane, size] = exact[size]
-        size += 1
-    return size
 
 
 @kernel(nogil=True)
@@ -276,7 +224,7 @@ def cells_within(gaps, reach, pivot):
 @kernel()
 def search_cell(
     screen, cells, cell, queries, members, own, norm, slack, factor, k, threshold, targets, bounds, filled,
-    tally, counts,
+    tally, space, counts,
 ):  # fmt: skip
     """Add to the candidates (OUT targets, bounds, filled, threshold, tally) every target of a cell that may
     be near.
@@ -284,16 +232,15 @@ def search_cell(
     Return False if there is no room for them.
     """
     # Locals, and no slices below: a slice or a tuple of arrays costs more here than 64 distances. And
-    # loops that collect what passes without a branch: a branch mispredicted costs as much as ten steps.
+    # few branches: one that is mispredicted costs as much as ten steps.
     blocks, low, high, rows = cells.blocks, cells.low, cells.high, cells.rows
     moved, coordinates, limits = screen.moved, screen.coordinates, screen.limit
     nearness, torques, spreads = screen.nearness, screen.torque, screen.spread
     exact, overlap = factor == 1, np.float32(1 - factor)
-    boxes, near = np.empty(LANES, np.float32), np.empty(LANES, np.float32)
-    lanes = np.empty(LANES + 1, np.int64)
-    hit, squares = np.empty(LANES + 1, np.int32), np.empty(LANES, np.float32)
+    boxes, near, row = space.boxes, space.near, space.row
+    lanes, hit, squares = space.lanes, space.hit, space.squares
     bins, inside, highest = tally.bins, tally.inside, tally.highest
-    row, width = np.zeros(rows.shape[1], np.float32), len(moved) // LANES
+    width, room = len(moved) // LANES, targets.shape[1]
     n_leaves, home = cells.leaf_start[cell + 1] - cells.leaf_start[cell], 0
     if own and cells.cell_start[cell] <= members[0] < cells.cell_start[cell + 1]:
         home = (members[0] - cells.cell_start[cell]) // LANES
@@ -302,34 +249,39 @@ def search_cell(
         near_home = (step + 1) // 2 * (1 - 2 * (step % 2))
         leaf = cells.leaf_start[cell] + (home + near_home) % n_leaves
         base = cells.cell_start[cell] + (leaf - cells.leaf_start[cell]) * LANES
-        size = min(LANES, cells.cell_start[cell + 1] - base)
         box_distances(coordinates, low, high, leaf, boxes)
         reached = 0
         for l in range(len(members)):
             lanes[reached] = l
             reached += 1 if boxes[l] <= limits[l] else 0
-        counts[TESTED] += reached * size
-        for l in lanes[:reached]:
+        counts[TESTED] += reached * min(LANES, cells.cell_start[cell + 1] - base)
+        for i in range(reached):
+            l = lanes[i]
             limit = np.float32(limits[l])
             if leaf_distances(coordinates, l, blocks, leaf, overlap, limit, near) == 0:
                 continue
-            if filled[l] + LANES > targets.shape[1]:
-                counts[EVALUATED] += filled[l]
-                filled[l] = settle(
-                    queries, members[l], norm[l], cells, l, targets, bounds, filled[l], threshold[l] ** 2, k
-                )
-                if filled[l] + LANES > targets.shape[1]:
+            if filled[l] + LANES > room:
+                filled[l] = drop_distant(l, targets, bounds, filled[l], threshold[l] ** 2)
+                if filled[l] + LANES > room // 2:  # too many are left: the exact distances of those
+                    counts[EVALUATED] += filled[l]
+                    filled[l] = settle(
+                        queries, members[l], norm[l], cells, l, targets, bounds, filled[l],
+                        threshold[l] ** 2, k,
+                    )  # fmt: skip
+                if filled[l] + LANES > room:
                     return False
+            bits = members_within(near, limit)
+            if own and base <= members[l] < base + LANES:
+                bits &= ~(np.uint64(1) << np.uint64(members[l] - base))  # not itself
             for j in range(width):
                 row[j] = moved[j * LANES + l]
-            itself = members[l] if own else -1
             hits = 0
-            for t in range(size):
-                hit[hits] = base + t
-                hits += 1 if near[t] <= limit and base + t != itself else 0
-            for h in range(hits):
-                squares[h] = squared_difference(row, rows, hit[h])
-            at = filled[l]
+            while bits:
+                hit[hits] = base + first_member(bits)
+                squares[hits] = squared_difference(row, rows, hit[hits])
+                bits &= bits - np.uint64(1)
+                hits += 1
+            at, counted, top = filled[l], inside[l], highest[l]
             for h in range(hits):
                 lower = upper = np.float64(squares[h])
                 if exact:
@@ -337,21 +289,24 @@ def search_cell(
                 targets[l, at], bounds[l, at] = hit[h], lower
                 near_enough = 1 if squares[h] <= limit else 0
                 at += near_enough
-                if k > 0:
-                    place = max(bin_of(upper) - tally.lowest, 0)
-                    place = min(place, BINS - 1)
-                    bins[l, place] += near_enough
-                    inside[l] += near_enough if place <= highest[l] else 0
+                place = min(max(bin_of(upper) - tally.lowest, 0), BINS - 1)
+                bins[l, place] += near_enough
+                counted += near_enough if place <= top else 0
             filled[l] = at
-            if inside[l] >= k > 0:
-                while inside[l] - bins[l, highest[l]] >= k:
-                    inside[l] -= bins[l, highest[l]]
-                    highest[l] -= 1
-                edge = lower_edge(tally.lowest + highest[l] + 1)
-                threshold[l] = min(threshold[l], np.sqrt(edge) * (1 + 1e-15))
-                limits[l] = threshold[l] ** 2
-                if exact:
-                    limits[l] = screen_limit(threshold[l], nearness[l], torques[l], spreads[l], slack.length)
+            if k > 0:
+                while counted - bins[l, top] >= k:
+                    counted -= bins[l, top]
+                    top -= 1
+                inside[l] = counted
+                if top < highest[l]:
+                    highest[l] = top
+                    edge = lower_edge(tally.lowest + top + 1)
+                    threshold[l] = min(threshold[l], np.sqrt(edge) * (1 + 1e-15))
+                    limits[l] = min(threshold[l] ** 2, NO_LIMIT)
+                    if exact:
+                        limits[l] = screen_limit(
+                            threshold[l], nearness[l], torques[l], spreads[l], slack.length
+                        )
     return True
 
 
@@ -381,6 +336,10 @@ def search_group(
         np.zeros((LANES, BINS), np.int32), np.zeros(LANES, np.int64), np.full(LANES, BINS - 1),
         bin_of(4 * slack.largest) - BINS + 2,
     )  # fmt: skip
+    space = Space(
+        np.empty(LANES, np.float32), np.empty(LANES, np.float32), np.empty(LANES + 1, np.int64),
+        np.zeros(cells.rows.shape[1], np.float32), np.empty(LANES, np.int32), np.empty(LANES, np.float32),
+    )  # fmt: skip
     active = np.empty(LANES, np.bool_)
     norm, spread, threshold = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     filled[:] = 0
@@ -390,6 +349,7 @@ def search_group(
         threshold[l] = radii[min(l, size - 1)]
     load_lanes(queries.flat, members, block)
     span = 0.0  # from the centre of the pivot to the farthest query
+    reach = 1.0 if factor == 1 else 0.5 * factor  # few queries are that far out
     sequence, position = np.full(1, pivot), 0
     while position < len(sequence):
         cell = sequence[position]
@@ -397,7 +357,7 @@ def search_group(
         worst = 0.0
         for l in range(size):
             worst = max(worst, threshold[l])
-        if cell != pivot and gaps[cell] > worst + factor * span + slack.length:
+        if cell != pivot and gaps[cell] > worst + reach * span + slack.length:
             break
         correlate(block, cells.centres[cell], m)
         for l in range(LANES):
@@ -416,7 +376,10 @@ def search_group(
         rotations(m, top, rotation, screen.torque)
         displacements(block, rotation, cells.centres[cell], screen.moved, squared)
         project(screen.moved, cells.axes[cell], screen.coordinates)
-        residual_norms(screen.moved, cells.axes[cell], screen.coordinates, AXES)
+        if factor == 1:
+            residual_norms(screen.moved, cells.axes[cell], screen.coordinates, AXES)
+        else:
+            remaining_norms(squared, screen.coordinates, AXES)
         for l in range(LANES):
             if cell == pivot:
                 span = max(span, np.sqrt(np.float64(squared[l])) + slack.length)
@@ -426,21 +389,21 @@ def search_group(
             screen.limit[l] = -1.0
             if active[l]:
                 counts[VISITED] += 1
-                screen.limit[l] = threshold[l] ** 2
+                screen.limit[l] = min(threshold[l] ** 2, NO_LIMIT)  # nearer than empty places
                 if factor == 1:
                     screen.limit[l] = screen_limit(
                         threshold[l], screen.nearness[l], screen.torque[l], screen.spread[l], slack.length
                     )
         if not search_cell(
             screen, cells, cell, queries, members, own, norm, slack, factor, k, threshold, targets, bounds,
-            filled, tally, counts,
+            filled, tally, space, counts,
         ):  # fmt: skip
             return False
         if cell == pivot:
             worst = 0.0
             for l in range(size):
                 worst = max(worst, threshold[l])
-            sequence, position = cells_within(gaps, worst + factor * span + slack.length, pivot), 0
+            sequence, position = cells_within(gaps, worst + reach * span + slack.length, pivot), 0
     for l in range(size):
         counts[EVALUATED] += filled[l]
         filled[l] = settle(

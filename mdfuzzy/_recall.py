@@ -1,0 +1,45 @@
+"""How much smaller than they are cells may be taken to be, for a search that need not find all neighbours."""
+
+import numpy as np
+
+from mdfuzzy.rmsd_index import Chunks, RmsdIndex
+
+#: Groups of queries in the sample: at least, at most, and the share of all in between.
+LEAST, MOST, SHARE = 96, 192, 1 / 12
+#: Groups that are looked at first: enough for a factor that is far too small.
+FEW = 16
+
+
+def choose_factor(
+    index: RmsdIndex, chunks: Chunks, n_neighbors: int, recall: float, n_jobs: int | None
+) -> tuple[float, float | None]:
+    """Return the smallest factor by which cells may be shrunk, and the recall measured with it.
+
+    The recall of a random sample of queries, less twice its standard error over groups of queries, has to
+    reach what was asked for. Without such a factor the search is exact: (1, None).
+    """
+    size = min(max(LEAST, int(SHARE * len(chunks))), MOST, len(chunks))
+    sample = chunks.take(np.random.default_rng(1).permutation(len(chunks))[:size])
+    few = sample.take(slice(0, FEW))
+    farthest = index.nearest(sample, n_neighbors, n_jobs=n_jobs)[1][:, -1:]
+
+    def measure(part: Chunks, factor: float) -> tuple[float, float]:
+        """Return the recall of these groups, and its standard error."""
+        distances = index.nearest(part, n_neighbors, factor=factor, n_jobs=n_jobs)[1]
+        found = np.mean(distances <= farthest[: len(distances)] * (1 + 1e-6), axis=1)
+        group = np.repeat(np.arange(len(part)), part.sizes)
+        residuals = np.bincount(group, found - found.mean())
+        return float(found.mean()), float(np.sqrt(np.sum(residuals**2)) / len(found))
+
+    best = 1.0, None
+    low, high = 10, 100 if size > 1 else 10  # hundredths: `high` is enough, and `low` the least tried
+    while low < high:  # recall grows with the factor
+        middle = (low + high) // 2
+        reached, error = measure(few, middle / 100)
+        if reached + 4 * error >= recall:  # not clearly too small
+            reached, error = measure(sample, middle / 100)
+        if reached - 2 * error >= recall:
+            best, high = (middle / 100, reached), middle
+        else:
+            low = middle + 1
+    return best
