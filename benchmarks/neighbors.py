@@ -134,8 +134,20 @@ def measure(xyz: np.ndarray, k: int, recall: float, queries: int) -> dict[str, f
     return result
 
 
+def on_first(xyz: np.ndarray) -> np.ndarray:
+    """Return coordinates superposed on the first frame, flat."""
+    import mdtraj as md
+
+    frames = md.Trajectory(xyz.copy(), None).superpose(md.Trajectory(xyz[:1].copy(), None))
+    return frames.xyz.reshape(len(xyz), -1)
+
+
 def nndescent(xyz: np.ndarray, k: int, out: multiprocessing.Queue) -> None:
-    """Neighbours by pynndescent with an RMSD metric."""
+    """Neighbours by pynndescent with an RMSD metric.
+
+    Its trees get superposed coordinates. It is told to compare fewer candidates in fewer rounds than it would
+    by itself, with which it gives no answer within ten minutes.
+    """
     from pynndescent import NNDescent
 
     @numba.njit(fastmath=True)
@@ -145,24 +157,19 @@ def nndescent(xyz: np.ndarray, k: int, out: multiprocessing.Queue) -> None:
             norms += x[j] * x[j] + y[j] * y[j]
         return np.sqrt(squared_distance(x, y, norms))
 
-    flat = xyz.reshape(len(xyz), -1)
-    NNDescent(flat[:500], metric=metric, n_neighbors=10, n_jobs=thread_count(None))  # compiled by now
+    options = {"metric": metric, "n_jobs": thread_count(None), "max_candidates": 20, "n_iters": 3}
+    NNDescent(on_first(xyz[:500]), n_neighbors=10, **options)  # compiled by now
     begin = SECONDS()
-    indices, _ = NNDescent(flat, metric=metric, n_neighbors=k + 1, n_jobs=thread_count(None)).neighbor_graph
+    indices, _ = NNDescent(on_first(xyz), n_neighbors=k + 1, **options).neighbor_graph
     out.put((SECONDS() - begin, indices[:, 1:]))
 
 
 def hnsw(xyz: np.ndarray, k: int, out: multiprocessing.Queue) -> None:
     """Neighbours by hnswlib on coordinates superposed on one reference."""
     import hnswlib
-    import mdtraj as md
 
     begin = SECONDS()
-    flat = (
-        md.Trajectory(xyz.copy(), None)
-        .superpose(md.Trajectory(xyz[:1].copy(), None))
-        .xyz.reshape(len(xyz), -1)
-    )
+    flat = on_first(xyz)
     index = hnswlib.Index(space="l2", dim=flat.shape[1])
     index.init_index(max_elements=len(flat), ef_construction=200, M=24)
     index.set_num_threads(thread_count(None))
