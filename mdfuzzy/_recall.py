@@ -5,8 +5,8 @@ import numpy as np
 from mdfuzzy.rmsd_index import Chunks, RmsdIndex
 
 #: Groups of queries in the sample: at least, at most, and the share of all in between.
-LEAST, MOST, SHARE = 96, 192, 1 / 12
-#: Groups that are looked at first: enough for a factor that is far too small.
+LEAST, MOST, SHARE = 96, 128, 1 / 12
+#: Groups that are looked at first, for a factor that is nearly right.
 FEW = 16
 
 
@@ -31,15 +31,20 @@ def choose_factor(
         residuals = np.bincount(group, found - found.mean())
         return float(found.mean()), float(np.sqrt(np.sum(residuals**2)) / len(found))
 
-    best = 1.0, None
-    low, high = 10, 100 if size > 1 else 10  # hundredths: `high` is enough, and `low` the least tried
-    while low < high:  # recall grows with the factor
+    if len(chunks) < 2:
+        return 1.0, None
+    low, high = 10, 100  # hundredths
+    while low < high:  # recall grows with the factor; where a few groups reach it is nearly right
         middle = (low + high) // 2
-        reached, error = measure(few, middle / 100)
-        if reached + 4 * error >= recall:  # not clearly too small
-            reached, error = measure(sample, middle / 100)
-        if reached - 2 * error >= recall:
-            best, high = (middle / 100, reached), middle
-        else:
-            low = middle + 1
+        low, high = (low, middle) if measure(few, middle / 100)[0] >= recall else (middle + 1, high)
+    best, step = (1.0, None), 0
+    while 10 <= low < 100:
+        reached, error = measure(sample, low / 100)
+        enough = reached - 2 * error >= recall
+        if enough:
+            best = low / 100, reached
+        if step == (1 if enough else -1):  # from the other side
+            break
+        step = -1 if enough else 1
+        low += step
     return best
