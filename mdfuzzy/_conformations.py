@@ -3,10 +3,12 @@
 import numpy as np
 
 from mdfuzzy._check import check_finite
+from mdfuzzy._threads import run_ranges
 from mdfuzzy.frames import Frames
 
 #: The largest coordinate, nm: beyond it, squares of squares leave the range of float32.
 LARGEST = 1e6
+_STRETCH = 16_384  # frames centred together
 
 
 def check_conformations(frames: object, queries: object) -> tuple[np.ndarray, np.ndarray | None]:
@@ -44,7 +46,7 @@ def _coordinates(name: str, frames: object) -> np.ndarray:
                 f"{xyz.dtype}. For feature vectors use `euclidean_neighbors`."
             )
         check_finite(name, xyz, remedy="Remove or repair these frames.")
-        xyz = (xyz - xyz.mean(axis=1, keepdims=True, dtype=np.float64)).astype(np.float32)
+        xyz = _centred(xyz)
     if len(xyz) == 0 or xyz.shape[1] < 3:
         raise ValueError(
             f"`{name}` must have at least 1 frame of 3 atoms; got shape {xyz.shape}. "
@@ -57,3 +59,15 @@ def _coordinates(name: str, frames: object) -> np.ndarray:
             f"{largest:g} nm. Check the unit: nm is expected."
         )
     return xyz
+
+
+def _centred(xyz: np.ndarray) -> np.ndarray:
+    """Return coordinates less those of each frame's centroid, float32."""
+    centred = np.empty(xyz.shape, np.float32)
+
+    def centre(first: int, last: int) -> None:
+        part = xyz[first:last].astype(np.float64)
+        centred[first:last] = part - part.mean(axis=1, keepdims=True)
+
+    run_ranges(centre, len(xyz), _STRETCH, None)
+    return centred
