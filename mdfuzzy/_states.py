@@ -115,9 +115,15 @@ def find_states(neighbors: Neighbors, settings: Settings, steps: Steps) -> State
             min_prominence=prominence,
             rule=settings.core_rule,
             share=settings.core_share,
+            least=settings.core_least,
         ),
         needs=["persistence"],
-        used={"prominence": prominence, "rule": settings.core_rule, "share": settings.core_share},
+        used={
+            "prominence": prominence,
+            "rule": settings.core_rule,
+            "share": settings.core_share,
+            "least": settings.core_least,
+        },
     )
     milestones = steps.run(
         "milestones",

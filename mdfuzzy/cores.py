@@ -96,6 +96,7 @@ def find_cores(
     min_prominence: float,
     rule: CoreRule = "prominence",
     share: float = 0.1,
+    least: float = 0.002,
     min_size: int = 2,
 ) -> Cores:
     """Take the peaks of at least `min_prominence` as states, and the connected top of each as its core.
@@ -121,6 +122,11 @@ def find_cores(
           given share of the basin's points.
     share : float
         For the rule `share`, in (0, 1].
+    least : float
+        For the rules `prominence` and `saddle`, in [0, 1]: a core that would hold less than this share of its
+        basin reaches down until it holds it. In many dimensions hardly any point is near a peak, and tau
+        falls as points become more: without it cores shrink to single points, and a walk that has to find
+        them forgets where it began. With 0 the rules are as above to the letter.
     min_size : int
         Every connected component of the graph is at least one state, for no path leads out of it. One with
         fewer points than this is none: its points get -1. By default these are isolated points, which a
@@ -151,6 +157,7 @@ def find_cores(
     check_symmetric(graph)
     rule = check_choice("rule", rule, ("prominence", "point", "saddle", "share"))
     share = check_real("share", share, above=0, at_most=1)
+    least = check_real("least", least, at_least=0, at_most=1, remedy="It is a share of each basin.")
     check_type("peaks", peaks, Persistence, remedy="`compute_persistence` gives one.")
     if len(peaks.ascents) != len(graph):
         raise ValueError(
@@ -164,7 +171,6 @@ def find_cores(
     states, basins = _large_states(peaks, min_prominence, min_size)
     tops = log_density[peaks.peaks[states]]
     order, rank = descending(log_density)
-    least = np.ones(len(states), np.int64)
     levels = tops.copy()
     if rule == "prominence":
         levels = tops - min_prominence / 2
@@ -172,16 +178,16 @@ def find_cores(
         every = peaks.states(min_prominence)
         saddle = peaks.saddle_levels(min_prominence)[np.searchsorted(every, states)]
         levels = np.where(np.isneginf(saddle), tops - min_prominence / 2, (tops + saddle) / 2)
-    elif rule == "share":
-        sizes = np.bincount(basins[basins >= 0], minlength=len(states))
-        least = np.ceil(share * sizes).astype(np.int64)
+    sizes = np.bincount(basins[basins >= 0], minlength=len(states))
+    smallest = np.ceil({"share": share, "point": 0.0}.get(rule, least) * sizes)
     # Rank of the lowest point strictly above each level; the peak itself always belongs.
     lowest = np.searchsorted(-log_density[order], -levels, side="left") - 1
     lowest = np.maximum(lowest, rank[peaks.peaks[states]])
     labels = np.full(len(graph), -1, np.int32)
     tomato.grow_cores(
-        graph.indptr, graph.indices, order, rank, basins, peaks.peaks[states], lowest, least, labels
-    )
+        graph.indptr, graph.indices, order, rank, basins, peaks.peaks[states], lowest,
+        np.maximum(smallest, 1).astype(np.int64), labels,
+    )  # fmt: skip
     return Cores(basins, labels, peaks.peaks[states], peaks.prominences[states])
 
 

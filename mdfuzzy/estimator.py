@@ -19,7 +19,7 @@ from mdfuzzy.settings import Settings, describe_settings
 
 #: The parameters that mean the same as in `Settings`, and are explained by its help texts.
 _SETTINGS = (
-    *("k", "prominence", "dimension", "density", "window", "level", "core_rule", "core_share"),
+    *("k", "prominence", "dimension", "density", "window", "level", "core_rule", "core_share", "core_least"),
     *("graph", "kernel", "weights", "unit_density"),
 )
 
@@ -89,6 +89,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         level: float = 0.01,
         core_rule: Literal["prominence", "point", "saddle", "share"] = "prominence",
         core_share: float = 0.1,
+        core_least: float = 0.002,
         graph: Literal["union", "directed"] = "union",
         kernel: Literal["uniform", "gaussian"] = "uniform",
         weights: Literal["power", "linear"] = "power",
@@ -105,6 +106,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         self.level = level
         self.core_rule = core_rule
         self.core_share = core_share
+        self.core_least = core_least
         self.graph = graph
         self.kernel = kernel
         self.weights = weights

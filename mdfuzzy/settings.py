@@ -116,6 +116,8 @@ class Settings:
         How far down from its peak a core reaches; see `find_cores`.
     core_share : float
         Share of its basin that a core holds, for ``core_rule="share"``.
+    core_least : float
+        Smallest share of its basin that a core holds, for ``core_rule="prominence"`` and ``"saddle"``.
     graph : {"union", "directed"}
         The edges that the walk uses.
     kernel : {"uniform", "gaussian"}
@@ -196,6 +198,11 @@ class Settings:
         0.1,
         "Share of its basin that a core holds, for core rule 'share'.",
         lambda name, value: check_real(name, value, above=0, at_most=1),
+    )
+    core_least: float = _setting(
+        0.002,
+        "Smallest share of its basin that a core holds, for core rules 'prominence' and 'saddle'; 0: any.",
+        lambda name, value: check_real(name, value, at_least=0, at_most=1),
     )
     graph: Literal["union", "directed"] = _setting(
         "union",

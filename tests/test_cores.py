@@ -45,6 +45,40 @@ def test_the_paper_rule_is_the_default():
     assert members(cores_of(path_graph(9), HILLS, min_prominence=2.0)) == [[1], [5, 6]]
 
 
+@pytest.mark.parametrize(
+    ("rule", "least", "expected"),
+    [
+        ("prominence", 0.0, [[1], [5, 6]]),
+        ("prominence", 0.5, [[1, 2], [4, 5, 6]]),  # half of 4 points, and half of 5
+        ("prominence", 0.4, [[1, 2], [5, 6]]),  # two of 5 it has already
+        ("saddle", 1.0, [[0, 1, 2, 3], [4, 5, 6, 7, 8]]),
+        ("point", 1.0, [[1], [5]]),
+        ("share", 1.0, [[1], [5]]),  # its own share counts
+    ],
+)
+def test_cores_hold_at_least_a_share_of_their_basin(rule, least, expected):
+    cores = cores_of(path_graph(9), HILLS, min_prominence=2.0, rule=rule, share=0.01, least=least)
+    assert members(cores) == expected
+
+
+def test_the_least_share_lowers_the_level_of_small_cores_only():
+    frames = mf.datasets.alanine_dipeptide(stride=5)
+    neighbors = mf.rmsd_neighbors(frames, n_neighbors=40)
+    graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
+    plain, larger = (cores_of(graph, log_density, min_prominence=1.0, least=least) for least in (0.0, 0.02))
+    assert np.all(larger.labels[plain.labels >= 0] == plain.labels[plain.labels >= 0])
+    assert np.all(larger.sizes >= np.ceil(0.02 * larger.basin_sizes))
+    kept = plain.sizes >= np.ceil(0.02 * plain.basin_sizes)
+    assert np.array_equal(larger.sizes[kept], plain.sizes[kept])
+    assert not kept.all()
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.1, np.nan])
+def test_a_least_share_outside_its_range_is_refused(bad):
+    with pytest.raises(ValueError, match=r"`least` must be .* >= 0 and <= 1; got .* share of each basin"):
+        cores_of(path_graph(9), HILLS, min_prominence=2.0, least=bad)
+
+
 def test_milestones_are_a_share_of_the_same_states():
     graph = path_graph(9)
     peaks = mf.compute_persistence(graph, np.array(HILLS))

@@ -35,6 +35,7 @@ def test_the_defaults_are_valid_and_settings_cannot_be_changed():
         ("level", 0.6, ValueError, r"`level` must be a finite number > 0 and <= 0.5; got 0.6"),
         ("core_rule", "top", ValueError, r"`core_rule` must be one of 'prominence', .*; got 'top'"),
         ("core_share", 0.0, ValueError, r"`core_share` must be .* > 0 and <= 1; got 0"),
+        ("core_least", 2.0, ValueError, r"`core_least` must be .* >= 0 and <= 1; got 2"),
         ("graph", "radius", ValueError, r"`graph` must be one of 'union', 'directed'; got 'radius'"),
         ("kernel", "box", ValueError, r"`kernel` must be one of 'uniform', 'gaussian'; got 'box'"),
         ("weights", "square", ValueError, r"`weights` must be one of 'power', 'linear'; got 'square'"),
