@@ -96,7 +96,7 @@ def find_cores(
     min_prominence: float,
     rule: CoreRule = "prominence",
     share: float = 0.1,
-    least: float = 0.002,
+    least: float = 0.0005,
     min_size: int = 2,
 ) -> Cores:
     """Take the peaks of at least `min_prominence` as states, and the connected top of each as its core.

@@ -89,7 +89,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         level: float = 0.01,
         core_rule: Literal["prominence", "point", "saddle", "share"] = "prominence",
         core_share: float = 0.1,
-        core_least: float = 0.002,
+        core_least: float = 0.0005,
         graph: Literal["union", "directed"] = "union",
         kernel: Literal["uniform", "gaussian"] = "uniform",
         weights: Literal["power", "linear"] = "power",

@@ -23,6 +23,8 @@ from mdfuzzy.pipeline import cluster
 from mdfuzzy.settings import Settings
 
 _RUN = "run.json"
+#: Folders of the parts of unfinished steps end like this.
+_PARTS = ".parts"
 
 
 class RunDir(ArrayFolder):
@@ -190,6 +192,7 @@ class RunDir(ArrayFolder):
                 if left_over.is_dir():
                     shutil.rmtree(left_over, ignore_errors=True)
                 left_over.unlink(missing_ok=True)
+            self._remove_parts_of_finished_steps()
             content = {
                 "format": FORMAT,
                 "fingerprint": fingerprint,
@@ -229,8 +232,16 @@ class RunDir(ArrayFolder):
                 shutil.rmtree(other, ignore_errors=True)
         return ArrayFolder(folder / key)
 
+    def _remove_parts_of_finished_steps(self) -> None:
+        """Do what `put` did not come to, if the run was killed in it."""
+        for folder in self.path.glob(f"*{_PARTS}"):
+            for part in folder.iterdir():
+                if super().get(folder.stem, key=part.name) is not None:
+                    shutil.rmtree(folder, ignore_errors=True)
+                    break
+
     def _parts(self, name: str) -> Path:
-        return self.path / f"{name}.parts"
+        return self.path / f"{name}{_PARTS}"
 
     def _read_run(self) -> dict | None:
         file = self.path / _RUN

@@ -200,7 +200,7 @@ class Settings:
         lambda name, value: check_real(name, value, above=0, at_most=1),
     )
     core_least: float = _setting(
-        0.002,
+        0.0005,
         "Smallest share of its basin that a core holds, for core rules 'prominence' and 'saddle'; 0: any.",
         lambda name, value: check_real(name, value, at_least=0, at_most=1),
     )

@@ -73,7 +73,7 @@ LAYERS: dict[str, set[str]] = {
     "_cells": {"_kernels"},
     "_hierarchy": {"_kernels", "_threads"},
     "_solve": {"_kernels", "_hierarchy", "_threads"},
-    "_conformations": {"_check", "frames"},
+    "_conformations": {"_check", "_threads", "frames"},
     "_euclidean": set(),
     "_records": set(),
     "settings": {"_check"},

@@ -342,6 +342,19 @@ def test_a_folder_with_other_files_is_refused(tmp_path):
         mf.cluster(blobs(), store=mf.RunDir(tmp_path / "thesis.tex"))
 
 
+def test_parts_of_a_step_that_was_done_when_the_run_was_killed_are_removed(tmp_path):
+    frames = mf.datasets.alanine_dipeptide(stride=100)
+    store = mf.RunDir(tmp_path)
+    store.begin(frames, mf.Settings())
+    store.put("neighbors", key="a", values=np.zeros(2))
+    store.parts("neighbors", key="a").put("block-0", values=np.zeros(2))  # as if not yet removed
+    store.parts("scan", key="b").put("block-0", values=np.zeros(2))
+    store.begin(frames, mf.Settings())
+    assert not (tmp_path / "neighbors.parts").exists()
+    assert store.get("neighbors", key="a") is not None
+    assert store.parts("scan", key="b").get("block-0") is not None
+
+
 def test_what_killed_writers_left_is_removed(tmp_path):
     (tmp_path / "run.jsonabc.tmp").write_text("{")
     (tmp_path / "exports.tmp").mkdir()
