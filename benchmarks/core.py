@@ -2,11 +2,12 @@
 
     python benchmarks/core.py --frames 30000
     python benchmarks/core.py --frames 1420738 --neighbors folder/prefix
+    python benchmarks/core.py --frames 1420738 --data ../shared/data/ala2
     python benchmarks/core.py --frames 142074 --data folder-of-trajectories --top ala2.pdb
 
 By default the frames are points in five Gaussian wells. --neighbors takes neighbours that were saved as
 prefix_indices.npy and prefix_distances.npy (--frames must then be their number, or left out); --data searches
-them anew by RMSD.
+them anew by RMSD, in the full-size alanine dipeptide set or in trajectories with the topology --top.
 
 The peers are GUDHI's Tomato, given the same graph as arrays of indices, for the persistence; and for the
 memberships scipy.sparse.linalg.cg, one column after the other, on the symmetric form of the same system
@@ -25,6 +26,7 @@ from typing import Protocol
 
 import numpy as np
 from measuring import machine, peak_memory, reset_peak
+from shared_data import load_frames
 
 import mdfuzzy as mf
 from mdfuzzy._threads import thread_count
@@ -173,12 +175,15 @@ def find_neighbors(options: argparse.Namespace) -> mf.Neighbors:
             )
         return mf.Neighbors(indices[:, :m], distances[:, :m])
     if options.data is not None:
-        files = sorted(
-            path for path in options.data.iterdir() if path.suffix in (".xtc", ".dcd", ".nc", ".h5")
-        )
-        frames = mf.load(files, top=options.top)
-        chosen = np.linspace(0, len(frames) - 1, options.frames or len(frames)).astype(np.int64)
-        frames = mf.Frames(frames.xyz[chosen], [len(chosen)])
+        if options.top is None:
+            frames = load_frames(options.data, options.frames)
+        else:
+            files = sorted(
+                path for path in options.data.iterdir() if path.suffix in (".xtc", ".dcd", ".nc", ".h5")
+            )
+            frames = mf.load(files, top=options.top)
+            chosen = np.linspace(0, len(frames) - 1, options.frames or len(frames)).astype(np.int64)
+            frames = mf.Frames(frames.xyz[chosen], [len(chosen)])
         search = partial(mf.rmsd_neighbors, frames, n_neighbors=m, n_jobs=options.jobs)
     else:
         points = wells(options.frames or 30_000, options.dimensions)
@@ -208,7 +213,7 @@ def main() -> None:
     parser.add_argument("--dimensions", type=int, default=3, help="of the points that are drawn")
     parser.add_argument("--neighbors", metavar="PREFIX", help="saved neighbours")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="trajectories")
-    parser.add_argument("--top", metavar="FILE", help="their topology")
+    parser.add_argument("--top", metavar="FILE", help="their topology; none for the full-size set")
     parser.add_argument("--beta", type=float, nargs="+", default=[1.0, 0.2], help="smaller is colder")
     parser.add_argument("--jobs", type=int, help="threads of ours; the peers use one")
     parser.add_argument(

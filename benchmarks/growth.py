@@ -62,14 +62,25 @@ def table(found: list[dict]) -> list[str]:
     """Return seconds and exponents as lines of Markdown."""
     sizes = np.array([each["frames"] for each in found])
     header = " | ".join(f"{n:,}" for n in sizes)
-    lines = [f"| step, seconds at frames | {header} | exponent |", "|---|" + "--:|" * (len(sizes) + 1)]
+    lines = [
+        f"| step, seconds at frames | {header} | exponent | of the last two |",
+        "|---|" + "--:|" * (len(sizes) + 2),
+    ]
     for name, step in collect(found).items():
         cells = " | ".join(f"{value:.1f}" for value in step["seconds"])
-        fitted = "bounded" if name in BOUNDED else f"{exponent(sizes, step['seconds']):.2f}"
-        lines.append(f"| {name} | {cells} | {fitted if step['seconds'][-1] >= LEAST else ''} |")
+        lines.append(f"| {name} | {cells} | {_exponents(name, sizes, step['seconds'])} |")
     memory = collect(found)["all after the neighbours"]["memory"]
     cells = " | ".join(f"{value:.2f}" for value in memory)
-    return [*lines, f"| peak memory, GB | {cells} | {exponent(sizes, memory):.2f} |"]
+    return [*lines, f"| peak memory, GB | {cells} | {_exponents('memory', sizes, memory)} |"]
+
+
+def _exponents(name: str, sizes: np.ndarray, values: np.ndarray) -> str:
+    """Return two cells: the exponent of all sizes, and that of the two largest, which no cache holds."""
+    if name in BOUNDED:
+        return "bounded | "
+    if name != "memory" and values[-1] < LEAST:
+        return " | "
+    return f"{exponent(sizes, values):.2f} | {exponent(sizes[-2:], values[-2:]):.2f}"
 
 
 def draw(found: list[dict], path: Path) -> None:

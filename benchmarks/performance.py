@@ -61,7 +61,9 @@ _GROWTH = """## Growth with the number of frames
     python benchmarks/growth.py
 
 Each size in a process of its own, threads: {threads}. An exponent e means that the time grows as the number
-of frames to the power e, fitted to all sizes; n log n is about 1.08.
+of frames to the power e, fitted to all sizes, and to the two largest alone; n log n is about 1.08. (What fits
+the processor's caches takes less for each frame, so a fit that begins with few frames shows where it no
+longer does.)
 
 ![time and memory against frames](growth.svg)
 
@@ -120,7 +122,7 @@ in proportion to the frames. Nobody has run these.
 
 _CORE = """## From neighbours to memberships
 
-    python benchmarks/core.py
+    python benchmarks/core.py --frames {frames} --data ../shared/data/ala2 --write docs/performance
 
 {frames:,} frames, k = {k}, threads: {threads}.{peers}
 

@@ -39,7 +39,7 @@ _HOME = {
     "find_cores": "cores",
     "find_milestones": "cores",
     "Memberships": "memberships",
-    "extend_memberships": "memberships",
+    "extend_memberships": "extension",
     "solve_memberships": "memberships",
     "strong_edges": "weights",
     "BetaScan": "beta_scan",

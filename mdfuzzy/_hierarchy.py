@@ -14,8 +14,8 @@ GROUP_SIZE = 8
 SERIAL_EDGES = 50_000
 #: The visits on a directed graph are done when none of their logarithms changes by more.
 VISITS_TOLERANCE = 1e-12
-#: Cycles that the visits may take.
-MAX_CYCLES = 400
+#: Cycles that the visits may take; or as many as look at so many edges in all, if that is more.
+MAX_CYCLES, MAX_EDGES = 400, 20_000_000
 
 
 class SolveError(RuntimeError):
@@ -103,7 +103,7 @@ def _visits(levels: list[Level]) -> np.ndarray:
 
     transposed = [kernels.transpose(level.indptr, level.indices) for level in levels]
     log_visits = levels[0].log_mass
-    for _ in range(MAX_CYCLES):
+    for _ in range(max(MAX_CYCLES, MAX_EDGES // max(1, len(levels[0].indices)))):
         before = log_visits.copy()
         log_visits = _balance(levels, transposed, log_visits, np.zeros(len(levels[0])))
         if np.abs(log_visits - before).max() < VISITS_TOLERANCE:

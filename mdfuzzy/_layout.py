@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from mdfuzzy._cells import CELL_SIZE
 from mdfuzzy._check import check_choice
 from mdfuzzy._kernels import cells as kernels
-from mdfuzzy.rmsd_index import CELL_SIZE
 from mdfuzzy.workers import Workers
 
 #: Groups of 64 queries in a task of the scattered layout: about half a second's work, so that all workers

@@ -8,6 +8,8 @@ from mdfuzzy.rmsd_index import Chunks, RmsdIndex
 LEAST, MOST, SHARE = 96, 128, 1 / 12
 #: Groups that are looked at first, for a factor that is nearly right.
 FEW = 16
+#: Factors are multiples of 1 / GRID. The share of neighbours missed falls about as exp(-FALL factor).
+GRID, FALL = 200, 18
 
 
 def choose_factor(
@@ -33,16 +35,19 @@ def choose_factor(
 
     if len(chunks) < 2:
         return 1.0, None
-    low, high = 10, 100  # hundredths
+    low, high = GRID // 10, GRID
     while low < high:  # recall grows with the factor; where a few groups reach it is nearly right
         middle = (low + high) // 2
-        low, high = (low, middle) if measure(few, middle / 100)[0] >= recall else (middle + 1, high)
+        low, high = (low, middle) if measure(few, middle / GRID)[0] >= recall else (middle + 1, high)
+    reached, error = measure(sample, min(low, GRID - 1) / GRID)
+    missed = np.log(max(1 - reached + 2 * error, 1e-9) / (1 - recall))
+    low = int(np.clip(low + np.rint(GRID / FALL * missed), GRID // 10, GRID - 1))
     best, step = (1.0, None), 0
-    while 10 <= low < 100:
-        reached, error = measure(sample, low / 100)
+    while GRID // 10 <= low < GRID:
+        reached, error = measure(sample, low / GRID)
         enough = reached - 2 * error >= recall
         if enough:
-            best = low / 100, reached
+            best = low / GRID, reached
         if step == (1 if enough else -1):  # from the other side
             break
         step = -1 if enough else 1

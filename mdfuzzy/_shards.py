@@ -14,19 +14,13 @@ from functools import reduce
 
 import numpy as np
 
+from mdfuzzy._grouping import flatten, group_frames, nearest_centres
 from mdfuzzy._kernels.cells import Queries
 from mdfuzzy._kernels.knn import NO_LIMIT
 from mdfuzzy._kernels.merging import merge_rows
 from mdfuzzy._kernels.rmsd import squared_distances
 from mdfuzzy._movable import Movable
-from mdfuzzy.rmsd_index import (
-    Chunks,
-    RmsdIndex,
-    build_index,
-    flatten,
-    group_frames,
-    nearest_centres,
-)
+from mdfuzzy.rmsd_index import Chunks, RmsdIndex, build_index
 
 #: Groups of frames for each shard: more make shards more compact, and take more time.
 SEEDS = 16

@@ -33,6 +33,8 @@ HISTORY = 8
 MAX_ITERATIONS = 400
 #: Sweeps on the coarsest level.
 TOP_SWEEPS = 4
+#: Passes over all edges, by all threads, before they are followed back one by one.
+REACH_PASSES = 20
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,18 @@ class Solution:
 
 def reaches_target(indptr: np.ndarray, indices: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Return which points can get to a point with ``targets >= 0`` along the edges, (n,) bool."""
+    from mdfuzzy._kernels import groups
     from mdfuzzy._kernels import walk as kernels
 
     reached = targets >= 0
     changed = np.ones(-(-len(reached) // kernels.BLOCK), bool)
-    while changed.any():
+    for _ in range(REACH_PASSES):
         changed[:] = False
         share(kernels.reach_further, len(changed), indptr, indices, reached, changed)
+        if not changed.any():
+            return reached
+    # Long thin data, where every pass gets only a little further.
+    kernels.spread_back(*groups.transpose(indptr, indices)[:2], reached)
     return reached
 
 

@@ -9,9 +9,10 @@ from mdfuzzy._check import check_type, read_only
 from mdfuzzy._warn import warn_user
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.cores import Cores
+from mdfuzzy.extension import extend_memberships
 from mdfuzzy.features import Features
 from mdfuzzy.frames import Frames
-from mdfuzzy.memberships import Memberships, extend_memberships
+from mdfuzzy.memberships import Memberships
 from mdfuzzy.neighbors import euclidean_neighbors
 from mdfuzzy.rmsd import rmsd_neighbors
 

@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mdfuzzy._check import check_choice, check_int
 from mdfuzzy._distances import count_neighbors, nearest_of
+from mdfuzzy.extension import extend_memberships
 from mdfuzzy.features import Features
-from mdfuzzy.memberships import Memberships, extend_memberships
+from mdfuzzy.memberships import Memberships
 from mdfuzzy.neighbors import euclidean_neighbors
 from mdfuzzy.pipeline import cluster_neighbors
 from mdfuzzy.settings import Settings, describe_settings

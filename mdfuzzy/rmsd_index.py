@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mdfuzzy._cells import fill_cell
+from mdfuzzy._cells import build_cells, offsets
+from mdfuzzy._grouping import flatten, nearest_centres
 from mdfuzzy._kernels import cells as kernels
 from mdfuzzy._kernels import knn
 from mdfuzzy._kernels.candidates import hand_over
 from mdfuzzy._movable import Movable
 from mdfuzzy._threads import run_in_turn, run_ranges
 
-#: Frames per cell, on average: about where the cost of visiting cells equals that of looking through them.
-CELL_SIZE = 350
 #: Candidates that a query may hold, in multiples of the neighbours wanted, before their exact distances are
 #: computed.
 ROOM = 8
@@ -109,7 +108,7 @@ class RmsdIndex(Movable):
         cells are taken to be smaller than they are: faster, and not exact. `counts` (groups, 4) says how many
         RMSDs to centres, visits of cells, Euclidean tests and exact RMSDs each group of queries took.
         """
-        start = _offsets(chunks.sizes)
+        start = offsets(chunks.sizes)
         indices = np.empty((start[-1], n_neighbors), np.int32)
         distances = np.empty(indices.shape, np.float64 if squared else np.float32)
         counts = np.zeros((len(chunks), 4), np.int64)
@@ -219,7 +218,7 @@ class RmsdIndex(Movable):
         Rows count the queries of the chunks, one group after the other. With `n_neighbors` only the nearest
         so many of each query are sure to be among them, and some may be beyond the limit.
         """
-        slack, start = self.slack(chunks.queries), _offsets(chunks.sizes)
+        slack, start = self.slack(chunks.queries), offsets(chunks.sizes)
         found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [None] * len(chunks)
         counts = np.zeros((len(chunks), 4), np.int64)
 
@@ -249,122 +248,16 @@ class RmsdIndex(Movable):
 
 
 def build_index(xyz: np.ndarray, *, n_jobs: int | None = None) -> RmsdIndex:
-    """Index centred frames, (n, atoms, 3) float32.
-
-    Two rounds of seeds drawn at random (always the same ones), every frame to its nearest, give cells of
-    about `CELL_SIZE` frames, smaller where frames are dense. Any partition is valid: it only decides how
-    fast searches are.
-    """
-    queries = flatten(xyz, n_jobs)
-    flat, norms = queries.flat, queries.norms
-    random = np.random.default_rng(0)
-    count = int(np.sqrt(len(flat) / CELL_SIZE))
-    groups = group_frames(queries, np.arange(len(flat)), count, random, n_jobs)
-    cells = [
-        cell
-        for members, _ in groups
-        for cell in group_frames(queries, members, -(-len(members) // CELL_SIZE), random, n_jobs)
-    ]
-    sizes = np.array([len(members) for members, _ in cells])
-    n_cells, width = len(cells), flat.shape[1]
-    leaf_start = _offsets(-(-sizes // kernels.LANES))
-    n_leaves = leaf_start[-1]
-    index = kernels.Cells(
-        flat,
-        norms,
-        order=np.concatenate([members for members, _ in cells]),
-        cell_start=_offsets(sizes),
-        leaf_start=leaf_start,
-        centres=flat[[seed for _, seed in cells]],
-        centre_norms=np.zeros(n_cells),
-        radii=np.zeros(n_cells),
-        torques=np.zeros(n_cells),
-        spreads=np.zeros(n_cells),
-        axes=np.zeros((n_cells, kernels.AXES, width), np.float32),
-        blocks=np.zeros(n_leaves * kernels.ROWS * kernels.LANES, np.float32),
-        low=np.zeros((n_leaves, kernels.ROWS), np.float32),
-        high=np.zeros((n_leaves, kernels.ROWS), np.float32),
-        rows=np.zeros((len(flat), -(-width // 8) * 8), np.float32),
-        atoms=float(xyz.shape[1]),
-    )
-    run_ranges(lambda c, _: fill_cell(index, queries.spreads, c), n_cells, 1, n_jobs)
-    # frames that are compared with each other side by side: memory is read in runs
-    ordered = kernels.Queries(*(np.empty_like(part) for part in queries))
-
-    def put_in_order(first: int, last: int) -> None:
-        for part, place in zip(queries, ordered, strict=True):
-            place[first:last] = part[index.order[first:last]]
-
-    run_ranges(put_in_order, len(flat), 65_536, n_jobs)
-    return RmsdIndex(index._replace(flat=ordered.flat, norms=ordered.norms), ordered.spreads)
+    """Index centred frames, (n, atoms, 3) float32."""
+    return RmsdIndex(*build_cells(xyz, n_jobs=n_jobs))
 
 
 def _chunks(queries: kernels.Queries, frames: np.ndarray, sizes: np.ndarray, *, own: bool) -> Chunks:
     """Return queries, `sizes` of them nearest to each cell, in groups of at most 64."""
     groups = -(-sizes // kernels.LANES)
     cell = np.repeat(np.arange(len(sizes)), groups)
-    first = _offsets(sizes)[cell] + kernels.LANES * (np.arange(len(cell)) - _offsets(groups)[cell])
+    first = offsets(sizes)[cell] + kernels.LANES * (np.arange(len(cell)) - offsets(groups)[cell])
     return Chunks(queries, frames, first, np.append(first[1:], len(frames)), cell, own)
-
-
-def flatten(xyz: np.ndarray, n_jobs: int | None) -> kernels.Queries:
-    """Return frames flat, padded to an even number of atoms, with what the kernels need to know of each."""
-    n, atoms, _ = xyz.shape
-    flat, norms, spreads = np.zeros((n, 3 * (atoms + atoms % 2)), np.float32), np.empty(n), np.empty(n)
-
-    def fill(first: int, last: int) -> None:
-        part = xyz[first:last].astype(np.float64)
-        flat[first:last, : 3 * atoms] = part.reshape(len(part), -1)
-        # from float64: a sum that converts on the way has other bits wherever its buffer ends
-        norms[first:last] = np.einsum("ij,ij->i", *[part.reshape(len(part), -1)] * 2)
-        # eigenvalues to within rounding; a smaller spread is always safe
-        smallest = np.linalg.eigvalsh(part.transpose(0, 2, 1) @ part)[:, :2].sum(axis=1)
-        spreads[first:last] = np.maximum(smallest - 1e-14 * norms[first:last], 0.0)
-
-    run_ranges(fill, n, 16_384, n_jobs)
-    return kernels.Queries(flat, norms, spreads)
-
-
-def group_frames(
-    queries: kernels.Queries,
-    members: np.ndarray,
-    count: int,
-    random: np.random.Generator,
-    n_jobs: int | None,
-) -> list[tuple[np.ndarray, int]]:
-    """Divide frames among `count` of them, each to the nearest; return the (members, seed) of what is not
-    empty.
-    """
-    seeds = random.choice(members, max(1, min(count, len(members))), replace=False)
-    label = nearest_centres(queries, members, queries.flat[seeds], queries.norms[seeds], n_jobs)
-    parts = np.split(
-        members[np.argsort(label, kind="stable")], np.cumsum(np.bincount(label, minlength=len(seeds)))[:-1]
-    )
-    return [(part, int(seed)) for part, seed in zip(parts, seeds, strict=True) if len(part)]
-
-
-def nearest_centres(
-    queries: kernels.Queries,
-    members: np.ndarray,
-    centres: np.ndarray,
-    centre_norms: np.ndarray,
-    n_jobs: int | None,
-) -> np.ndarray:
-    """Return the nearest of `centres` (flat frames) for each of `members`."""
-    labels = np.empty(len(members), np.int32)
-
-    def assign(first: int, last: int) -> None:
-        kernels.nearest_centres(
-            queries.flat, queries.norms, members, centres, centre_norms, first, last, labels
-        )
-
-    run_ranges(assign, len(members), 4096, n_jobs)
-    return labels
-
-
-def _offsets(sizes: np.ndarray) -> np.ndarray:
-    """Return where runs of these sizes start, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def _space(room: int) -> tuple[np.ndarray, np.ndarray]:

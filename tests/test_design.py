@@ -40,7 +40,17 @@ SEARCH = (
 )
 #: The steps, later ones first: each may import only what stands to its right.
 STEPS = (
-    *("interfaces", "kinetics", "scores", "beta_scan", "memberships", "weights", "cores", "stability"),
+    *(
+        "interfaces",
+        "kinetics",
+        "scores",
+        "beta_scan",
+        "extension",
+        "memberships",
+        "weights",
+        "cores",
+        "stability",
+    ),
     *("persistence", "prominence", "density", "dimension"),
     *(module for module in SEARCH if not module.startswith("_")),
     *("neighbors", "graph"),
@@ -50,6 +60,7 @@ STEPS = (
 COMPILED = {
     "_kernels",
     "_cells",
+    "_grouping",
     "rmsd_index",
     "_sharded",
     "_scattered",
@@ -70,7 +81,8 @@ LAYERS: dict[str, set[str]] = {
     "_drafts": set(),
     "_threads": {"_check"},
     "_kernels": {"_kernels"},
-    "_cells": {"_kernels"},
+    "_grouping": {"_kernels", "_threads"},
+    "_cells": {"_grouping", "_kernels", "_threads"},
     "_hierarchy": {"_kernels", "_threads"},
     "_solve": {"_kernels", "_hierarchy", "_threads"},
     "_conformations": {"_check", "_threads", "frames"},
@@ -102,7 +114,9 @@ LAYERS: dict[str, set[str]] = {
 }
 LAYERS["memberships"] |= {"_solve"}
 LAYERS["neighbors"] |= {"_euclidean"}
-LAYERS["rmsd_index"] |= {"_cells"}
+LAYERS["rmsd_index"] |= {"_cells", "_grouping"}
+LAYERS["_layout"] |= {"_cells"}
+LAYERS["_shards"] |= {"_grouping"}
 LAYERS["workers"] |= {"__init__"}  # the version
 for search in ("rmsd", "rmsd_mdtraj"):
     LAYERS[search] |= {"_conformations"}

@@ -209,6 +209,26 @@ def test_hard_entropy_and_colder_is_harder():
         cold.values[0, 0] = 1
 
 
+def test_a_cold_walk_on_a_sparse_directed_graph_agrees_with_elimination():
+    """Here the expected visits need more than a thousand cycles."""
+    random = np.random.default_rng(2)
+    points = random.normal(size=(300, 5)) + 3.5 * random.normal(size=(4, 5))[np.arange(300) % 4] / 5**0.5
+    neighbors = mf.euclidean_neighbors(points, n_neighbors=6)
+    graph, log_density = neighbors.graph(3), mf.dtm_log_density(neighbors, dimension=5)
+    peaks = mf.compute_persistence(graph, log_density)
+    tau = 0.999 * np.sort(peaks.prominences[np.isfinite(peaks.prominences)])[-3]
+    cores = mf.find_cores(graph, log_density, peaks, min_prominence=tau, rule="point")
+    graph = neighbors.graph(3, kind="directed")
+    mu = mf.solve_memberships(graph, log_density, cores, beta=0.1, dimension=5)
+    n_states = len(cores)
+    reached = _solve.reaches_target(graph.indptr, graph.indices, cores.labels)
+    targets = np.where(reached, cores.labels, n_states)
+    probs = dense_walk(graph.indptr, graph.indices, 9 * log_density[graph.indices])  # 1 / beta - 1
+    expected = hitting_probabilities(probs, targets, n_states + 1)
+    assert_allclose(mu.values[reached], expected[reached, :n_states], rtol=0, atol=1e-6)
+    assert_allclose(mu.lost[reached], expected[reached, n_states], rtol=0, atol=1e-6)
+
+
 def test_mass_lost_on_a_directed_graph_is_returned_per_point():
     # 1 -> 0 (a core), 1 -> 2; 2 and 3 go round for ever; 4 -> 1 and 4 -> 5 (a core).
     graph = mf.Graph([0, 1, 3, 4, 5, 7, 8], [1, 0, 2, 3, 2, 1, 5, 4], np.ones(8), "directed", 6, k=2)

@@ -220,6 +220,7 @@ def test_raises_when_the_visits_do_not_converge(monkeypatch):
     graph, log_density, targets = cloud(400, 2, 6, kind="directed")
     targets[~_solve.reaches_target(graph.indptr, graph.indices, targets)] = 0
     monkeypatch.setattr(_hierarchy, "MAX_CYCLES", 1)
+    monkeypatch.setattr(_hierarchy, "MAX_EDGES", 0)
     with pytest.raises(_solve.SolveError, match=r"expected visits.*union graph"):
         solve(graph, log_density, targets, 3)
 
@@ -235,6 +236,19 @@ def test_reachability_follows_the_direction_of_the_edges():
     graph = mf.Graph([0, 1, 2, 3, 4], [1, 2, 3, 2], np.ones(4), "directed", 4, k=1)
     reached = _solve.reaches_target(graph.indptr, graph.indices, np.array([-1, 0, -1, -1], np.int32))
     assert_array_equal(reached, [True, True, False, False])
+
+
+@pytest.mark.parametrize("passes", [1, 10_000])
+def test_reachability_along_a_chain_does_not_need_a_pass_for_each_step(passes, monkeypatch):
+    """Points 0 to n - 1 lead to the next; the target is the last but 100, which lead on in a circle."""
+    monkeypatch.setattr(_solve, "REACH_PASSES", passes)
+    n = 5000
+    targets = np.full(n, -1, np.int32)
+    targets[n - 101] = 0
+    onward = np.minimum(np.arange(1, n + 1), n - 1)
+    onward[-1] = n - 100
+    reached = _solve.reaches_target(np.arange(n + 1), onward.astype(np.int32), targets)
+    assert_array_equal(reached, np.arange(n) <= n - 101)
 
 
 def test_groups_follow_the_strongest_ties_and_lump_to_a_walk():

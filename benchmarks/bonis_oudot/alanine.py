@@ -95,7 +95,7 @@ went from one milestone to the other.
 
 The paper counts interfaces by eye, on a picture at beta = 0.2 with another estimate of the density. With
 ours, beta = 0.2 is ten times colder than the simulation (see [memberships](../theory/memberships.md)):
-fewer frames are between states, and small interfaces are lost.
+fewer frames are between states, and where there are few frames small interfaces are lost.
 """
 
 

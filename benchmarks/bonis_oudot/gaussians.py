@@ -101,8 +101,8 @@ A walk that must hit one point out of n wanders so long that it forgets where it
 more points there are, and the more dimensions (molecules have ten or more). The panels on the left and in
 the middle show {drawn:,} points. How far a core reaches down from its peak is half of the prominence.
 With one prominence for all n ({prominence:g}), as in the paper's theorem, a core is always the same part
-of the density. The default prominence falls as n grows, because noise does: the cores get smaller, and
-contrast is lost, if more slowly than with single points.
+of the density. The default prominence falls as n grows, because noise does: the cores get smaller, until
+they hold the least share of their basin, and contrast is lost, if more slowly than with single points.
 
 | dimensions | points | K | contrast: fixed | default | points | own side: fixed | default | points |
 |--:|--:|--:|--:|--:|--:|--:|--:|--:|

@@ -67,6 +67,25 @@ def reach_further(
     return changed
 
 
+@kernel()
+def spread_back(starts: np.ndarray, rows: np.ndarray, reached: np.ndarray) -> None:  # IN, OUT reached
+    """Mark all points with a way to a marked one, by the edges that lead to each point: every edge once."""
+    waiting = np.empty(len(reached), np.int64)
+    count = 0
+    for i in range(len(reached)):
+        if reached[i]:
+            waiting[count] = i
+            count += 1
+    while count > 0:
+        count -= 1
+        i = waiting[count]
+        for e in range(starts[i], starts[i + 1]):
+            if not reached[rows[e]]:
+                reached[rows[e]] = True
+                waiting[count] = rows[e]
+                count += 1
+
+
 @kernel(nogil=True)
 def transition_fill(
     first: int,
