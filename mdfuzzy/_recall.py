@@ -4,8 +4,10 @@ import numpy as np
 
 from mdfuzzy.rmsd_index import Chunks, RmsdIndex
 
-#: Groups of queries in the sample: at least, at most, and the share of all in between.
-LEAST, MOST, SHARE = 96, 128, 1 / 12
+#: Groups of queries in the sample.
+SAMPLE = 160
+#: Standard errors by which the sample has to be better than what is asked for.
+MARGIN = 3
 #: Groups that are looked at first, for a factor that is nearly right.
 FEW = 16
 #: Factors are multiples of 1 / GRID. The share of neighbours missed falls about as exp(-FALL factor).
@@ -17,11 +19,10 @@ def choose_factor(
 ) -> tuple[float, float | None]:
     """Return the smallest factor by which cells may be shrunk, and the recall measured with it.
 
-    The recall of a random sample of queries, less twice its standard error over groups of queries, has to
-    reach what was asked for. Without such a factor the search is exact: (1, None).
+    The recall of a random sample of queries, less three times its standard error over groups of queries, has
+    to reach what was asked for. Without such a factor the search is exact: (1, None).
     """
-    size = min(max(LEAST, int(SHARE * len(chunks))), MOST, len(chunks))
-    sample = chunks.take(np.random.default_rng(1).permutation(len(chunks))[:size])
+    sample = chunks.take(np.random.default_rng(1).permutation(len(chunks))[:SAMPLE])
     few = sample.take(slice(0, FEW))
     farthest = index.nearest(sample, n_neighbors, n_jobs=n_jobs)[1][:, -1:]
 
@@ -40,12 +41,12 @@ def choose_factor(
         middle = (low + high) // 2
         low, high = (low, middle) if measure(few, middle / GRID)[0] >= recall else (middle + 1, high)
     reached, error = measure(sample, min(low, GRID - 1) / GRID)
-    missed = np.log(max(1 - reached + 2 * error, 1e-9) / (1 - recall))
+    missed = np.log(max(1 - reached + MARGIN * error, 1e-9) / (1 - recall))
     low = int(np.clip(low + np.rint(GRID / FALL * missed), GRID // 10, GRID - 1))
     best, step = (1.0, None), 0
     while GRID // 10 <= low < GRID:
         reached, error = measure(sample, low / GRID)
-        enough = reached - 2 * error >= recall
+        enough = reached - MARGIN * error >= recall
         if enough:
             best = low / GRID, reached
         if step == (1 if enough else -1):  # from the other side

@@ -77,7 +77,7 @@ def nearest_centres(flat, norms, members, centres, centre_norms, first, last, la
             correlate(block, centres[c], m)
             for l in range(LANES):
                 start[l] = 0.5 * (norms[part[min(l, len(part) - 1)]] + centre_norms[c])
-            largest_eigenvalues(m, start, 8, quartic, top)
+            largest_eigenvalues(m, start, 4, quartic, top)  # few are enough for an order
             for l in range(LANES):
                 if start[l] - top[l] < best[l]:
                     best[l] = start[l] - top[l]
