@@ -121,6 +121,12 @@ def test_a_second_process_compiles_ahead_until_the_block_ends(monkeypatch, tmp_p
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core: nothing is compiled ahead")
+def test_no_kernel_of_the_search_waits_for_the_process_that_compiles_ahead():
+    code = "import sys, mdfuzzy.rmsd_index; print(*(name for name in sys.modules if '._kernels.' in name))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert set(done.stdout.split()) - {"mdfuzzy._kernels.jit"} == compiling._SEARCH
+
+
 def test_kernels_that_are_being_compiled_ahead_are_waited_for(monkeypatch, tmp_path: Path):
     mark = tmp_path / "done"
     code = f"import time; time.sleep(0.5); open({str(mark)!r}, 'w')"

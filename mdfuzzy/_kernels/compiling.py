@@ -21,7 +21,9 @@ mdfuzzy.cluster(points, mdfuzzy.Settings(n_jobs=1))
 
 
 #: The modules of the search itself, which this process compiles.
-_SEARCH = {f"mdfuzzy._kernels.{name}" for name in ("cells", "knn", "lanes", "rmsd")}
+_SEARCH = {
+    f"mdfuzzy._kernels.{name}" for name in ("bits", "candidates", "cells", "knn", "lanes", "leaves", "rmsd")
+}
 
 
 class _Listener(event.Listener):
