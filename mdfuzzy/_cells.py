@@ -4,7 +4,7 @@ import numpy as np
 
 from mdfuzzy._grouping import flatten, group_frames
 from mdfuzzy._kernels.cells import AXES, LANES, ROWS, Cells, Queries
-from mdfuzzy._kernels.leaves import fill_leaves, superpose_on_mean
+from mdfuzzy._kernels.leaves import fill_leaves, principal_axes, superpose_on_mean
 from mdfuzzy._threads import run_ranges
 
 #: Frames per cell, on average: about where the cost of visiting cells equals that of looking through them.
@@ -76,18 +76,5 @@ def fill_cell(cells: Cells, spreads: np.ndarray, c: int) -> None:
     superpose_on_mean(cells.flat, cells.norms, members, centre, shifted, torques)
     cells.centre_norms[c] = centre @ centre.astype(np.float64)
     cells.torques[c], cells.spreads[c] = torques.max(), spreads[members].min()
-    cells.axes[c] = principal_axes(shifted)
+    principal_axes(shifted, cells.axes[c])
     fill_leaves(cells, c, shifted)
-
-
-def principal_axes(shifted: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis of the leading principal directions of displacements, (AXES, width).
-
-    Subspace iteration: any orthonormal basis is valid for the bound, the leading directions make it tight.
-    """
-    # start from frames of the cell: deterministic, and already mostly along the leading directions
-    some = np.arange(AXES) * len(shifted) // AXES
-    basis = shifted[some].T
-    for _ in range(4):
-        basis = np.linalg.qr(shifted.T @ (shifted @ basis))[0]
-    return basis.T

@@ -1,5 +1,7 @@
 """How much smaller than they are cells may be taken to be, for a search that need not find all neighbours."""
 
+from functools import cache
+
 import numpy as np
 
 from mdfuzzy.rmsd_index import Chunks, RmsdIndex
@@ -22,30 +24,32 @@ def choose_factor(
     The recall of a random sample of queries, less three times its standard error over groups of queries, has
     to reach what was asked for. Without such a factor the search is exact: (1, None).
     """
+    if len(chunks) < 2:
+        return 1.0, None
     sample = chunks.take(np.random.default_rng(1).permutation(len(chunks))[:SAMPLE])
-    few = sample.take(slice(0, FEW))
     farthest = index.nearest(sample, n_neighbors, n_jobs=n_jobs)[1][:, -1:]
 
-    def measure(part: Chunks, factor: float) -> tuple[float, float]:
-        """Return the recall of these groups, and its standard error."""
-        distances = index.nearest(part, n_neighbors, factor=factor, n_jobs=n_jobs)[1]
+    @cache
+    def measure(groups: int, step: int) -> tuple[float, float]:
+        """Return the recall of the first groups with a factor of step / GRID, and its standard error."""
+        part = sample.take(slice(0, groups))
+        distances = index.nearest(part, n_neighbors, factor=step / GRID, n_jobs=n_jobs)[1]
         found = np.mean(distances <= farthest[: len(distances)] * (1 + 1e-6), axis=1)
         group = np.repeat(np.arange(len(part)), part.sizes)
         residuals = np.bincount(group, found - found.mean())
         return float(found.mean()), float(np.sqrt(np.sum(residuals**2)) / len(found))
 
-    if len(chunks) < 2:
-        return 1.0, None
     low, high = GRID // 10, GRID
     while low < high:  # recall grows with the factor; where a few groups reach it is nearly right
         middle = (low + high) // 2
-        low, high = (low, middle) if measure(few, middle / GRID)[0] >= recall else (middle + 1, high)
-    reached, error = measure(sample, min(low, GRID - 1) / GRID)
+        low, high = (low, middle) if measure(FEW, middle)[0] >= recall else (middle + 1, high)
+    low = min(low, GRID - 1)
+    reached, error = measure(SAMPLE, low)
     missed = np.log(max(1 - reached + MARGIN * error, 1e-9) / (1 - recall))
     low = int(np.clip(low + np.rint(GRID / FALL * missed), GRID // 10, GRID - 1))
     best, step = (1.0, None), 0
     while GRID // 10 <= low < GRID:
-        reached, error = measure(sample, low / GRID)
+        reached, error = measure(SAMPLE, low)
         enough = reached - MARGIN * error >= recall
         if enough:
             best = low / GRID, reached

@@ -12,6 +12,7 @@ from mdfuzzy._grouping import flatten, nearest_centres
 from mdfuzzy._kernels import cells as kernels
 from mdfuzzy._kernels import knn
 from mdfuzzy._kernels.candidates import hand_over
+from mdfuzzy._kernels.screen import NO_LIMIT, Slack
 from mdfuzzy._movable import Movable
 from mdfuzzy._threads import run_in_turn, run_ranges
 
@@ -77,12 +78,12 @@ class RmsdIndex(Movable):
         sizes = np.bincount(label, minlength=len(self.cells.centres))
         return _chunks(kernels.Queries(*(part[order] for part in queries)), order, sizes, own=False)
 
-    def slack(self, queries: kernels.Queries) -> knn.Slack:
+    def slack(self, queries: kernels.Queries) -> Slack:
         """Return worst-case bounds of the rounding errors of float32 sums over the atoms."""
         width = self.cells.flat.shape[1]
         norm = float(max(self.cells.norms.max(), queries.norms.max()))
         unit = float(np.finfo(np.float32).eps)
-        return knn.Slack(unit * (width + 32) * np.sqrt(norm), unit * width * norm, norm)
+        return Slack(unit * (width + 32) * np.sqrt(norm), unit * width * norm, norm)
 
     def shrunk(self, factor: float) -> kernels.Cells:
         """Return the cells with the boxes of their leaves as if they were smaller; 1: as they are."""
@@ -163,11 +164,10 @@ class RmsdIndex(Movable):
         """
         cells, slack = self.shrunk(factor), self.slack(chunks.queries)
         room = ROOM * max(n_neighbors, kernels.LANES)
-        unlimited = np.full(kernels.LANES, knn.NO_LIMIT)
+        unlimited = np.full(kernels.LANES, NO_LIMIT)
 
         def search(first: int, last: int) -> None:
-            targets, bounds = _space(room)
-            filled, count = np.empty(kernels.LANES, np.int64), np.empty(4, np.int64)
+            work, count = knn.workspace(cells, room), np.empty(4, np.int64)
             for c in range(first, last):
                 if c == first or chunks.cell[c] != chunks.cell[c - 1]:
                     gaps = knn.cell_gaps(cells, factor, chunks.cell[c], slack)
@@ -175,15 +175,16 @@ class RmsdIndex(Movable):
                 count[:] = 0
                 knn.search_group(
                     chunks.queries, members, chunks.cell[c], chunks.own, cells, gaps, slack, factor,
-                    unlimited, n_neighbors, targets, bounds, filled, count,
+                    unlimited, n_neighbors, work, count,
                 )  # fmt: skip
-                if np.any(filled[: len(members)] < n_neighbors):
-                    frame = chunks.frames[members[np.argmin(filled[: len(members)])]]
+                filled = work.filled[: len(members)]
+                if np.any(filled < n_neighbors):
+                    frame = chunks.frames[members[np.argmin(filled)]]
                     raise RuntimeError(
                         f"The search must find {n_neighbors} neighbours of every frame; got fewer than "
                         f"{n_neighbors} neighbours for frame {frame}. Please report this data."
                     )
-                keep(c, targets, bounds, count)
+                keep(c, work.targets, work.bounds, count)
 
         return search
 
@@ -223,22 +224,23 @@ class RmsdIndex(Movable):
         counts = np.zeros((len(chunks), 4), np.int64)
 
         def search(first: int, last: int) -> None:
-            targets, bounds = _space(max(16 * kernels.LANES, ROOM * n_neighbors))
-            filled = np.empty(kernels.LANES, np.int64)
+            room = max(16 * kernels.LANES, ROOM * n_neighbors)
+            work = knn.workspace(self.cells, room)
             for c in range(first, last):
                 if c == first or chunks.cell[c] != chunks.cell[c - 1]:
                     gaps = knn.cell_gaps(self.cells, 1.0, chunks.cell[c], slack)
                 members = np.arange(chunks.first[c], chunks.last[c])
                 while not knn.search_group(
                     chunks.queries, members, chunks.cell[c], chunks.own, self.cells, gaps, slack, 1.0,
-                    limits[start[c] : start[c + 1]], n_neighbors, targets, bounds, filled, counts[c],
+                    limits[start[c] : start[c + 1]], n_neighbors, work, counts[c],
                 ):  # fmt: skip
-                    targets, bounds = _space(2 * targets.shape[1])
-                sizes = filled[: len(members)]
+                    room *= 2
+                    work = knn.workspace(self.cells, room)
+                sizes = work.filled[: len(members)]
                 here = slice(len(members)), slice(sizes.max())
                 taken = np.arange(sizes.max()) < sizes[:, None]
                 rows = np.repeat(np.arange(start[c], start[c + 1]), sizes)
-                found[c] = rows, self.cells.order[targets[here][taken]], bounds[here][taken]
+                found[c] = rows, self.cells.order[work.targets[here][taken]], work.bounds[here][taken]
                 if advance is not None:
                     advance(len(members))
 
@@ -258,8 +260,3 @@ def _chunks(queries: kernels.Queries, frames: np.ndarray, sizes: np.ndarray, *, 
     cell = np.repeat(np.arange(len(sizes)), groups)
     first = offsets(sizes)[cell] + kernels.LANES * (np.arange(len(cell)) - offsets(groups)[cell])
     return Chunks(queries, frames, first, np.append(first[1:], len(frames)), cell, own)
-
-
-def _space(room: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return arrays for the candidates of 64 queries and their bounds."""
-    return np.empty((kernels.LANES, room), np.int32), np.empty((kernels.LANES, room))

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from reference.rmsd import all_rmsds, rmsd, superpose
 
 import mdfuzzy as mf
-from mdfuzzy._kernels import candidates, knn
-from mdfuzzy._kernels.bits import first_member
-from mdfuzzy._kernels.leaves import leaf_order
+from mdfuzzy._grouping import two_smallest
+from mdfuzzy._kernels import candidates, knn, screen
+from mdfuzzy._kernels.cells import AXES
+from mdfuzzy._kernels.leaves import leaf_order, principal_axes
 from mdfuzzy._kernels.rmsd import squared_distance, squared_distances
 from mdfuzzy.rmsd_index import build_index
 
@@ -164,7 +165,7 @@ class TestBound:
                 if d2 < s2:
                     assert true[i, j] ** 2 >= d2 - 2 * d2 * m**2 / (s2 - d2) - 1e-12
                 for t in (true[i, j] * (1 + 1e-9) + 1e-9, 2 * true[i, j] + 1e-6):
-                    assert d2 <= knn.screen_limit(t, m, 0.0, s2, 0.0) * (1 + 1e-9)
+                    assert d2 <= screen.screen_limit(t, m, 0.0, s2, 0.0) * (1 + 1e-9)
 
     @settings(max_examples=60, deadline=None)
     @given(
@@ -187,15 +188,15 @@ class TestBound:
 
     def test_without_a_bound_nothing_is_refused(self):
         # a frame that is far from the centre compared with its own extent
-        assert knn.screen_limit(0.5, 1.0, 0.0, 1.0, 0.0) == knn.NO_LIMIT
+        assert screen.screen_limit(0.5, 1.0, 0.0, 1.0, 0.0) == screen.NO_LIMIT
         # the same frame near the centre, with a torque left that makes the bound void
-        assert knn.screen_limit(0.01, 0.01, 0.0, 1.0, 0.0) < knn.NO_LIMIT
-        assert knn.screen_limit(0.01, 0.01, 1.0, 1.0, 0.0) == knn.NO_LIMIT
+        assert screen.screen_limit(0.01, 0.01, 0.0, 1.0, 0.0) < screen.NO_LIMIT
+        assert screen.screen_limit(0.01, 0.01, 1.0, 1.0, 0.0) == screen.NO_LIMIT
 
     def test_torque_and_slack_widen_the_limit(self):
-        plain = knn.screen_limit(0.05, 0.05, 0.0, 0.3, 0.0)
-        assert knn.screen_limit(0.05, 0.05, 1e-4, 0.3, 0.0) > plain
-        assert knn.screen_limit(0.05, 0.05, 0.0, 0.3, 1e-4) == pytest.approx((plain**0.5 + 1e-4) ** 2)
+        plain = screen.screen_limit(0.05, 0.05, 0.0, 0.3, 0.0)
+        assert screen.screen_limit(0.05, 0.05, 1e-4, 0.3, 0.0) > plain
+        assert screen.screen_limit(0.05, 0.05, 0.0, 0.3, 1e-4) == pytest.approx((plain**0.5 + 1e-4) ** 2)
 
     def test_index_holds_its_promises(self, peptide):
         index = build_index(peptide.xyz)
@@ -515,7 +516,7 @@ class TestBadInput:
             mf.rmsd_neighbors(scale * wiggled(20, 5, seed=0).astype(float), n_neighbors=2)
 
     def test_a_search_that_finds_too_few_raises(self, monkeypatch):
-        monkeypatch.setattr(knn, "search_group", lambda *arguments: arguments[-2].fill(0) is None)
+        monkeypatch.setattr(knn, "search_group", lambda *arguments: arguments[-2].filled.fill(0) is None)
         with pytest.raises(RuntimeError, match=r"got fewer than 3 neighbours for frame"):
             mf.rmsd_neighbors(wiggled(20, 5, seed=0), n_neighbors=3)
 
@@ -588,19 +589,38 @@ def test_keys_whose_range_is_extreme_are_sorted(keys):
     assert np.array_equal(np.array(keys)[items], found)
 
 
-def test_members_of_a_set_of_bits():
-    from numba import njit
+@pytest.mark.parametrize("shape", [(1, 1, 1), (1, 1e-3, 1e-4), (1, 1, 1e-5), (1e-9, 0, 0)])
+def test_the_two_smallest_eigenvalues(shape):
+    points = np.random.default_rng(0).normal(size=(200, 10, 3)) * shape @ rotations(200, 1)
+    moments = points.transpose(0, 2, 1) @ points
+    traces = np.trace(moments, axis1=1, axis2=2)
+    found, true = two_smallest(moments, traces), np.linalg.eigvalsh(moments)[:, :2].sum(axis=1)
+    assert np.all(found <= true + 1e-15 * traces)
+    assert np.all(found >= true - 3e-14 * traces)
 
-    @njit
-    def first(bits):
-        return first_member(bits)
 
-    for member in (0, 1, 31, 32, 63):
-        assert first(np.uint64(1 << member)) == member
-        assert first(np.uint64((1 << member) | (1 << 63))) == member
-    distances = np.full(64, 9.0, np.float32)
-    distances[[0, 5, 63]] = 1.0
-    assert knn.members_within(distances, np.float32(2)) == (1 << 0) | (1 << 5) | (1 << 63)
+def test_axes_of_a_cell_are_its_principal_directions():
+    random = np.random.default_rng(0)
+    scales = 0.5 ** np.arange(30)
+    directions = np.linalg.qr(random.normal(size=(30, 30)))[0]
+    shifted = (random.normal(size=(400, 30)) * scales @ directions).astype(np.float32)
+    axes = np.empty((AXES, 30), np.float32)
+    principal_axes(shifted, axes)
+    np.testing.assert_allclose(axes @ axes.T, np.eye(AXES), rtol=0, atol=1e-6)
+    _, variances, _ = np.linalg.svd(shifted)
+    left = shifted - shifted @ axes.T @ axes
+    assert np.sum(left**2) < 1.01 * np.sum(variances[AXES:] ** 2)
+
+
+def test_axes_of_too_few_directions():
+    """What depends on the axes before it is no axis: the frames lie in the span of the others."""
+    random = np.random.default_rng(0)
+    shifted = (random.normal(size=(50, 3)) @ random.normal(size=(3, 30))).astype(np.float32)
+    axes = np.empty((AXES, 30), np.float32)
+    principal_axes(shifted, axes)
+    gram = axes @ axes.T
+    assert np.all((np.abs(gram) < 1e-6) | (np.abs(gram - 1) < 1e-6))
+    assert np.sum((shifted - shifted @ axes.T @ axes) ** 2) < 1e-9 * np.sum(shifted**2)
 
 
 def test_nearly_exact_searches_find_nearly_all(peptide):

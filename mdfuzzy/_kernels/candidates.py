@@ -17,13 +17,12 @@ BINS = 1024
 
 class Tally(NamedTuple):
     """How many candidates of 64 queries have an upper bound |D|^2 in which bin, up to the highest bin that
-    the k smallest need.
+    the k smallest need. What is below the first bin counts there.
     """
 
     bins: np.ndarray  # (LANES, BINS)
     inside: np.ndarray  # (LANES,) how many in all
     highest: np.ndarray  # (LANES,)
-    lowest: int  # the first bin's number (`bin_of`); what is smaller counts there
 
 
 @kernel()
@@ -100,30 +99,36 @@ def drop_distant(lane, targets, bounds, count, squared):  # IN, OUT targets, bou
 
 
 @kernel()
-def settle(queries, query, norm, cells, lane, targets, bounds, count, squared, k):  # OUT targets, bounds
-    """Compute exact distances of a lane's candidates; keep, in order, the k nearest or, with k = 0, all.
+def settle(
+    first, last, queries, members, norm, cells, targets, bounds, filled, threshold, k
+):  # OUT targets, bounds, filled
+    """Compute exact distances of the candidates of some lanes; keep, in order, the k nearest or, with k = 0,
+    all.
 
-    Those whose bound, or distance, is above the threshold `squared` are left out; of equally near ones the
-    first frames are nearer. Return how many are kept.
+    Those whose bound, or distance, is above the threshold are left out; of equally near ones the first frames
+    are nearer.
     """
-    left = drop_distant(lane, targets, bounds, count, squared)
-    kept, exact = targets[lane, :left].copy(), np.empty(left)
-    squared_distances(queries.flat[query], norm, cells.flat, cells.norms, kept, exact)
-    sort_together(exact, kept)
-    if k > 0:
-        settle_ties(exact, kept, cells.order)
-    size = 0
-    while size < left and (size < k or k == 0) and (k > 0 or exact[size] <= squared):
-        targets[lane, size] = kept[size]
-        bounds[lane, size] = exact[size]
-        size += 1
-    return size
+    for l in range(first, last):
+        squared = threshold[l] ** 2
+        left = drop_distant(l, targets, bounds, filled[l], squared)
+        kept, exact = targets[l, :left].copy(), np.empty(left)
+        squared_distances(queries.flat[members[l]], norm[l], cells.flat, cells.norms, kept, exact)
+        sort_together(exact, kept)
+        if k > 0:
+            settle_ties(exact, kept, cells.order)
+        size = 0
+        while size < left and (size < k or k == 0) and (k > 0 or exact[size] <= squared):
+            targets[l, size], bounds[l, size] = kept[size], exact[size]
+            size += 1
+        filled[l] = size
 
 
 @kernel(nogil=True)
 def hand_over(targets, bounds, order, atoms, rows, indices, distances):  # OUT indices, distances
     """Set the rows of the result that belong to queries: frames, and RMSDs from squared norms."""
     for l in range(len(rows)):
+        row = rows[l]
         for i in range(indices.shape[1]):
-            indices[rows[l], i] = order[targets[l, i]]
-            distances[rows[l], i] = np.sqrt(bounds[l, i] / atoms)
+            indices[row, i] = order[targets[l, i]]
+        for i in range(indices.shape[1]):  # a loop of its own, which vectorises
+            distances[row, i] = np.sqrt(bounds[l, i] / atoms)

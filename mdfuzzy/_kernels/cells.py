@@ -14,6 +14,7 @@ from mdfuzzy._kernels.lanes import (
     correlate,
     displacements,
     largest_eigenvalues,
+    load_lanes,
     rotations,
 )
 
@@ -53,15 +54,6 @@ class Cells(NamedTuple):
     atoms: float
 
 
-@kernel()
-def load_lanes(flat, members, block):  # OUT block
-    """Copy the frames `members` (at most 64) into a lane block; empty lanes repeat the first frame."""
-    for l in range(LANES):
-        frame = members[l] if l < len(members) else members[0]
-        for j in range(flat.shape[1]):
-            block[j * LANES + l] = flat[frame, j]
-
-
 @kernel(nogil=True)
 def nearest_centres(flat, norms, members, centres, centre_norms, first, last, labels):  # OUT labels
     """Set which of `centres` (flat frames) is nearest in RMSD to the frames members[first:last]."""
@@ -70,19 +62,19 @@ def nearest_centres(flat, norms, members, centres, centre_norms, first, last, la
     quartic, start, top = np.empty(3 * LANES), np.empty(LANES), np.empty(LANES)
     best, label = np.empty(LANES), np.empty(LANES, np.int32)
     for begin in range(first, last, LANES):
-        part = members[begin : min(last, begin + LANES)]
-        load_lanes(flat, part, block)
+        size = min(LANES, last - begin)
+        load_lanes(flat, members, begin, size, block)
         best[:] = np.inf
         for c in range(len(centres)):
             correlate(block, centres[c], m)
             for l in range(LANES):
-                start[l] = 0.5 * (norms[part[min(l, len(part) - 1)]] + centre_norms[c])
+                start[l] = 0.5 * (norms[members[begin + min(l, size - 1)]] + centre_norms[c])
             largest_eigenvalues(m, start, 4, quartic, top)  # few are enough for an order
             for l in range(LANES):
                 if start[l] - top[l] < best[l]:
                     best[l] = start[l] - top[l]
                     label[l] = c
-        for l in range(len(part)):
+        for l in range(size):
             labels[begin + l] = label[l]
 
 
@@ -98,15 +90,15 @@ def superpose_on(flat, norms, members, centre, shifted, torques):  # OUT shifted
     for j in range(width):
         centre_norm += np.float64(centre[j]) ** 2
     for first in range(0, len(members), LANES):
-        part = members[first : min(len(members), first + LANES)]
-        load_lanes(flat, part, block)
+        size = min(LANES, len(members) - first)
+        load_lanes(flat, members, first, size, block)
         correlate(block, centre, m)
         for l in range(LANES):
-            start[l] = 0.5 * (norms[part[l] if l < len(part) else part[0]] + centre_norm)
+            start[l] = 0.5 * (norms[members[first + min(l, size - 1)]] + centre_norm)
         largest_eigenvalues(m, start, 30, quartic, top)
         rotations(m, top, rotation, torque)
         displacements(block, rotation, centre, moved, squared)
-        for l in range(len(part)):
+        for l in range(size):
             torques[first + l] = torque[l]
             for j in range(width):
                 shifted[first + l, j] = moved[j * LANES + l]

@@ -22,7 +22,8 @@ mdfuzzy.cluster(points, mdfuzzy.Settings(n_jobs=1))
 
 #: The modules of the search itself, which this process compiles.
 _SEARCH = {
-    f"mdfuzzy._kernels.{name}" for name in ("bits", "candidates", "cells", "knn", "lanes", "leaves", "rmsd")
+    f"mdfuzzy._kernels.{name}"
+    for name in ("candidates", "cells", "knn", "lanes", "leaves", "machine", "rmsd", "screen")
 }
 
 

@@ -12,8 +12,28 @@ largest eigenvalue of a symmetric matrix moves by no more than the matrix does (
 import numpy as np
 
 from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.machine import transpose_rows
 
 LANES = 64
+
+
+@kernel()
+def load_lanes(flat, frames, first, size, block):  # OUT block
+    """Copy the frames first to first + size (at most 64) of `frames` into a lane block; empty lanes repeat
+    the last.
+    """
+    last, width = first + size - 1, flat.shape[1]
+    for l in range(0, LANES, 8):
+        at = first + l
+        rows = (
+            frames[min(at, last)], frames[min(at + 1, last)], frames[min(at + 2, last)],
+            frames[min(at + 3, last)], frames[min(at + 4, last)], frames[min(at + 5, last)],
+            frames[min(at + 6, last)], frames[min(at + 7, last)],
+        )  # fmt: skip
+        for j in range(0, width - 7, 8):
+            transpose_rows(flat, rows, j, block, j * LANES + l, LANES)
+        if width % 8:  # once more what is there already
+            transpose_rows(flat, rows, width - 8, block, (width - 8) * LANES + l, LANES)
 
 
 @kernel(fastmath=True)

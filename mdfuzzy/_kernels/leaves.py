@@ -21,6 +21,41 @@ def superpose_on_mean(flat, norms, members, centre, shifted, torques):  # IN, OU
 
 
 @kernel(fastmath=True)
+def orthonormalise(axes):  # IN, OUT axes
+    """Make rows orthonormal, each to those before it; one that depends on them becomes zero."""
+    for p in range(len(axes)):
+        before, after = np.float32(0), np.float32(0)
+        for j in range(axes.shape[1]):
+            before += axes[p, j] * axes[p, j]
+        for _ in range(2):  # once leaves rounding errors of what was subtracted
+            for q in range(p):
+                shared = np.float32(0)
+                for j in range(axes.shape[1]):
+                    shared += axes[p, j] * axes[q, j]
+                for j in range(axes.shape[1]):
+                    axes[p, j] -= shared * axes[q, j]
+        for j in range(axes.shape[1]):
+            after += axes[p, j] * axes[p, j]
+        scale = 1 / np.sqrt(after) if after > np.float32(1e-10) * before else np.float32(0)
+        for j in range(axes.shape[1]):
+            axes[p, j] *= scale
+
+
+@kernel(nogil=True)
+def principal_axes(shifted, axes):  # OUT axes
+    """Set an orthonormal basis of the leading principal directions of displacements, (AXES, width).
+
+    Subspace iteration: any orthonormal basis is valid for the bound, the leading directions make it tight.
+    """
+    for p in range(AXES):  # from frames of the cell: deterministic, and already mostly along these directions
+        axes[p] = shifted[p * len(shifted) // AXES]
+    for _ in range(4):
+        orthonormalise(axes)
+        axes[:] = np.dot(np.dot(shifted, axes.T).T, shifted)
+    orthonormalise(axes)
+
+
+@kernel(fastmath=True)
 def project_rows(shifted, axes, coordinates):  # OUT coordinates
     """Set the coordinates of displacements on the axes, and the norm of what the axes leave out."""
     left = np.empty(shifted.shape[1], np.float32)

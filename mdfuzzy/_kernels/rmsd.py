@@ -10,7 +10,7 @@ Everything in `_kernels` works with this *squared norm*, atoms times RMSD square
 import numpy as np
 
 from mdfuzzy._kernels.jit import kernel
-from mdfuzzy._kernels.lanes import LANES, correlate, largest_eigenvalues
+from mdfuzzy._kernels.lanes import LANES, correlate, largest_eigenvalues, load_lanes
 
 #: Below this relative slope of the quartic at its root, the root is nearly double and Newton loses digits:
 #: its error is about the rounding of the largest term divided by this.
@@ -116,17 +116,14 @@ def squared_distances(query, norm, flat, norms, targets, out):  # OUT out
     Newton's fixed number of steps converges for all but a few pairs; those, and nearly double roots, are
     done singly.
     """
-    width = flat.shape[1]
-    block, m = np.empty(width * LANES, np.float32), np.empty(9 * LANES)
+    block, m = np.empty(len(query) * LANES, np.float32), np.empty(9 * LANES)
     quartic, start, top = np.empty(3 * LANES), np.empty(LANES), np.empty(LANES)
     x = query.astype(np.float64)
     for first in range(0, len(targets), LANES):
         size = min(LANES, len(targets) - first)
+        load_lanes(flat, targets, first, size, block)
         for l in range(LANES):
-            target = targets[first + min(l, size - 1)]
-            start[l] = 0.5 * (norm + norms[target])
-            for j in range(width):
-                block[j * LANES + l] = flat[target, j]
+            start[l] = 0.5 * (norm + norms[targets[first + min(l, size - 1)]])
         correlate(block, x, m)
         largest_eigenvalues(m, start, 7, quartic, top)
         for l in range(size):

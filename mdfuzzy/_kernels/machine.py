@@ -1,0 +1,124 @@
+"""What numba has no words for: sets of bits, transposed loads, arrays whose references are not counted."""
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+#: Members that a set of bits may have.
+SIZE = 64
+#: Rows that are transposed together.
+ROWS_AT_ONCE = 8
+
+
+@intrinsic
+def first_member(context, bits):
+    """Return the smallest member of a set that is not empty: the number of zeros below the lowest one."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def member_count(context, bits):
+    """Return how many members a set has."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def members_within(context, values, limits):
+    """Return which of 64 values are at most their limits, or at most one limit; all float32.
+
+    A comparison of vectors whose result is taken as bits: a few instructions, where a loop over the bits
+    takes as long as the distances themselves.
+    """
+
+    def generate(context, builder, signature, arguments):
+        vector = ir.VectorType(ir.FloatType(), SIZE)
+
+        def load(kind, argument):
+            if isinstance(kind, types.Array):
+                data = context.make_array(kind)(context, builder, argument).data
+                return builder.load(builder.bitcast(data, vector.as_pointer()), align=4)
+            first = builder.insert_element(vector(ir.Undefined), argument, ir.IntType(32)(0))
+            everywhere = ir.VectorType(ir.IntType(32), SIZE)(None)
+            return builder.shuffle_vector(first, vector(ir.Undefined), everywhere)
+
+        within = builder.fcmp_ordered("<=", *map(load, signature.args, arguments))
+        return builder.bitcast(within, ir.IntType(SIZE))
+
+    return types.uint64(values, limits), generate
+
+
+@intrinsic
+def transpose_rows(context, matrix, rows, column, out, at, stride):
+    """Set out[at + j * stride + r] = matrix[rows[r], column + j] for r, j < 8; float32, `rows` a tuple.
+
+    Three rounds of exchanges between vectors. A loop would store, or load, one number at a time.
+    """
+
+    def generate(context, builder, signature, arguments):
+        width = ROWS_AT_ONCE
+        vector = ir.VectorType(ir.FloatType(), width)
+        source = context.make_array(signature.args[0])(context, builder, arguments[0])
+        target = context.make_array(signature.args[3])(context, builder, arguments[3]).data
+        columns = builder.extract_value(source.shape, 1)
+
+        def at_element(data, element):
+            return builder.bitcast(builder.gep(data, [element]), vector.as_pointer())
+
+        def exchanged(a, b, mask):
+            return builder.shuffle_vector(a, b, ir.VectorType(ir.IntType(32), width)(mask))
+
+        lines = []
+        for r in range(width):
+            row = builder.extract_value(arguments[1], r)
+            element = builder.add(builder.mul(row, columns), arguments[2])
+            lines.append(builder.load(at_element(source.data, element), align=4))
+        for half in (1, 2, 4):  # swap the off-diagonal parts of blocks of twice this size
+            low = [i if not i & half else width + i - half for i in range(width)]
+            high = [i + half if not i & half else width + i for i in range(width)]
+            for r in range(width):
+                if not r & half:
+                    a, b = lines[r], lines[r + half]
+                    lines[r], lines[r + half] = exchanged(a, b, low), exchanged(a, b, high)
+        for j, line in enumerate(lines):
+            element = builder.add(arguments[4], builder.mul(arguments[5], ir.IntType(64)(j)))
+            builder.store(line, at_element(target, element), align=4)
+        return context.get_dummy_value()
+
+    whole = types.int64
+    return types.void(matrix, types.UniTuple(whole, ROWS_AT_ONCE), whole, out, whole, whole), generate
+
+
+@intrinsic
+def borrowed(context, arrays):
+    """Return a tuple of arrays, of tuples of them, and of numbers, as it is, but with references not counted.
+
+    To take an array out of a tuple counts a reference, with an atomic instruction, and so does a slice: in
+    loops that do little else this is a tenth of the time. Only for arguments of a kernel, whose caller keeps
+    them alive.
+    """
+
+    def without_owner(context, builder, kind, value):
+        if isinstance(kind, types.Array):
+            array = context.make_array(kind)(context, builder, value)
+            array.meminfo = ir.Constant(array.meminfo.type, None)
+            return array._getvalue()
+        if isinstance(kind, types.BaseTuple):
+            parts = [
+                without_owner(context, builder, part, builder.extract_value(value, i))
+                for i, part in enumerate(kind)
+            ]
+            return context.make_tuple(builder, kind, parts)
+        return value
+
+    def generate(context, builder, signature, arguments):
+        return without_owner(context, builder, signature.args[0], arguments[0])
+
+    return arrays(arrays), generate
