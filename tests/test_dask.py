@@ -25,8 +25,13 @@ from mdfuzzy.cli import main  # noqa: E402
 
 Client = distributed.Client
 K = 12
-#: Shorter waits of Dask for what is lost.
-QUICK = {"distributed.comm.timeouts.connect": "3s", "distributed.scheduler.worker-ttl": "10s"}
+#: Shorter waits of Dask for what is lost. But a nanny is not given up: 15 s after a worker ended Dask would
+#: close it if the next one has just been killed, too.
+QUICK = {
+    "distributed.comm.timeouts.connect": "3s",
+    "distributed.scheduler.worker-ttl": "10s",
+    "distributed.deploy.lost-worker-timeout": "1h",
+}
 
 
 @pytest.fixture(scope="module")
