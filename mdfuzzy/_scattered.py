@@ -4,6 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from mdfuzzy._blocks import LocalSearch, spell
 from mdfuzzy._layout import TASK, Layout
 from mdfuzzy.rmsd_index import Chunks, RmsdIndex
-from mdfuzzy.workers import Workers, explained, results
+from mdfuzzy.workers import Scattered, Workers, results
 
 if TYPE_CHECKING:
     from mdfuzzy.workers import Client, Future
@@ -53,15 +54,12 @@ class ScatteredSearch(LocalSearch):
         tasks = [(name, groups) for name in names for groups in _cut(self.blocks[name])]
         missing = Counter(name for name, _ in tasks)
         parts: dict[str, dict[int, tuple]] = {name: {} for name in names}
-        data = _scatter(self.client, self.index, self.chunks)
-        futures = (
-            (
-                (name, groups.start),
-                _submit(self.client, _nearest, *data, groups, self.n_neighbors, self.factor),
-            )
+        submit = _submitter(self.client, self.index, self.chunks)
+        submitted = (
+            ((name, groups.start), partial(submit, _nearest, groups, self.n_neighbors, self.factor))
             for name, groups in tasks
         )
-        for (name, first), found in results(self.client, futures, 3 * self.workers.threads):
+        for (name, first), found in results(self.client, submitted, 3 * self.workers.threads):
             advance(len(found[0]))
             parts[name][first] = found
             missing[name] -= 1
@@ -80,12 +78,10 @@ def scattered_pairs(
     advance: Callable[[int], object],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (queries, indices, distances) of all pairs within `radius` (nm), in the order of the queries."""
-    data = _scatter(client, index, chunks)
-    futures = (
-        (groups, _submit(client, _within, *data, groups, radius)) for groups in _cut(slice(0, len(chunks)))
-    )
+    submit = _submitter(client, index, chunks)
+    tasks = ((groups, partial(submit, _within, groups, radius)) for groups in _cut(slice(0, len(chunks))))
     parts = {}
-    for groups, found in results(client, futures, 3 * workers.threads):
+    for groups, found in results(client, tasks, 3 * workers.threads):
         advance(int(chunks.sizes[groups].sum()))
         parts[groups.start] = found
     return _joined(parts)
@@ -102,17 +98,15 @@ def _cut(groups: slice) -> list[slice]:
     return [slice(a, min(a + TASK, groups.stop)) for a in range(groups.start, groups.stop, TASK)]
 
 
-def _scatter(client: "Client", index: RmsdIndex, chunks: Chunks) -> tuple["Future", "Future | None"]:
-    """Give the index to every worker, and the queries if they are not its own frames."""
-    with explained(client):
-        return (
-            client.scatter(index, broadcast=True, hash=False),
-            None if chunks.own else client.scatter(chunks, broadcast=True, hash=False),
-        )
+def _submitter(client: "Client", index: RmsdIndex, chunks: Chunks) -> Callable[..., "Future"]:
+    """Return what submits a function of the index, the queries if they are not its own frames, and more."""
+    data = Scattered(client, index), None if chunks.own else Scattered(client, chunks)
 
+    def submit(function: Callable, *arguments: object) -> "Future":
+        there = [each and each.future() for each in data]
+        return client.submit(function, *there, *arguments, pure=False)
 
-def _submit(client: "Client", function: Callable, *arguments: object) -> "Future":
-    return client.submit(function, *arguments, pure=False)
+    return submit
 
 
 # --- on a worker: a thread of its own for each task, so no more inside

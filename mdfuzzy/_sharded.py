@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -158,10 +158,11 @@ class ShardedSearch:
         """
         with explained(self.client):
             copies = self._build()
-        futures = (
-            (name, self._search(number, self.blocks[name], copies)) for number, name in enumerate(names)
+        tasks = (
+            (name, partial(self._search, number, self.blocks[name], copies))
+            for number, name in enumerate(names)
         )
-        for name, arrays in results(self.client, futures, 2 * len(self.workers.addresses)):
+        for name, arrays in results(self.client, tasks, 2 * len(self.workers.addresses)):
             advance(len(arrays["rows"]))
             yield name, arrays
 

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -17,6 +17,10 @@ logger = logging.getLogger("mdfuzzy")
 
 #: Seconds after which a scheduler that does not answer is taken not to be there.
 _PATIENCE = 5
+#: Seconds in which another worker must come, when all with some of the data are lost.
+_RETURN = 60
+#: How often a task is submitted again that was forgotten: as often as Dask repeats one whose worker ended.
+_TRIES = 3
 #: Before the number of workers on this machine.
 _LOCAL = "local:"
 
@@ -183,8 +187,32 @@ def on_workers(client: "Client", function: Callable[..., Any]) -> dict[str, Any]
     return {worker: each for worker, each in answers.items() if not isinstance(each, OSError)}
 
 
+class Scattered:
+    """Data of which every worker gets a copy.
+
+    Dask drops copies that no task needs at the moment, all but one, and cannot make that again when its
+    worker ends: then it forgets the data and the tasks that use them, even finished ones whose result was
+    there. So the data stay here, and are sent again.
+    """
+
+    def __init__(self, client: "Client", data: object) -> None:
+        self._client = client
+        self._data = data
+        self._future: Future | None = None
+
+    def future(self) -> "Future":
+        """Return the data as an argument of tasks, on the workers again if they were lost there."""
+        if self._future is not None and self._future.cancelled():
+            logger.info("all workers with some of the data are lost: it is sent again")
+            self._future = None
+        if self._future is None:
+            options = {"broadcast": True, "hash": False, "timeout": _RETURN}
+            self._future = self._client.scatter(self._data, **options)
+        return self._future
+
+
 def results(
-    client: "Client", tasks: Iterator[tuple[Any, "Future"]], in_flight: int
+    client: "Client", tasks: Iterator[tuple[Any, Callable[[], "Future"]]], in_flight: int
 ) -> Iterator[tuple[Any, Any]]:
     """Yield (label, result) of tasks as they are done.
 
@@ -192,28 +220,43 @@ def results(
     ----------
     client : distributed.Client
         Whose cluster they run on.
-    tasks : iterator of (label, Future)
-        Makes each future when it is asked for the next.
+    tasks : iterator of (label, function)
+        The function submits the task, again when the cluster forgot it because what it uses was lost.
     in_flight : int
         How many there are at a time: so the memory that they take is bounded, here and there.
     """
-    from distributed import KilledWorker, as_completed
+    from distributed import CancelledError, KilledWorker, as_completed
 
-    labels: dict[str, Any] = {}
+    begun: dict[str, tuple[Any, Callable[[], Future], int]] = {}
     running = as_completed()
+    fresh = ((label, submit, _TRIES) for label, submit in tasks)
 
-    def begin(count: int) -> None:
-        for label, future in islice(tasks, count):
-            labels[future.key] = label
+    def begin(some: Iterable[tuple[Any, Callable[[], "Future"], int]]) -> None:
+        for label, submit, tries in some:
+            future = submit()
+            begun[future.key] = label, submit, tries
             running.add(future)
 
     with explained(client):
-        begin(in_flight)
-    while labels:
+        begin(islice(fresh, in_flight))
+    while begun:
         with explained(client):
             future = next(running)
-            failed = future.status == "error"
-            result = future.exception() if failed else future.result()
+            label, submit, tries = begun.pop(future.key)
+            try:
+                failed = future.status == "error"
+                result = future.exception() if failed else future.result()
+            except CancelledError as error:
+                if client.status != "running":
+                    raise
+                if not tries:
+                    raise RuntimeError(
+                        f"All workers with data of a block were lost {_TRIES + 1} times, perhaps "
+                        "for want of memory. What is finished is kept in the run directory, if there is one: "
+                        "run it again, with more memory or more workers, to go on from there."
+                    ) from error
+                begin([(label, submit, tries - 1)])
+                continue
         if isinstance(result, KilledWorker):
             raise RuntimeError(
                 "Several workers ended while they computed the same block, perhaps for want of memory: "
@@ -221,9 +264,9 @@ def results(
             ) from result
         if failed:
             raise result
-        yield labels.pop(future.key), result
+        yield label, result
         with explained(client):
-            begin(1)
+            begin(islice(fresh, 1))
 
 
 @contextmanager

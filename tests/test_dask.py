@@ -25,8 +25,13 @@ from mdfuzzy.cli import main  # noqa: E402
 
 Client = distributed.Client
 K = 12
-#: Shorter waits of Dask for what is lost.
-QUICK = {"distributed.comm.timeouts.connect": "3s", "distributed.scheduler.worker-ttl": "10s"}
+#: Shorter waits of Dask for what is lost. But a nanny is not given up: 15 s after a worker ended Dask would
+#: close it if the next one has just been killed, too.
+QUICK = {
+    "distributed.comm.timeouts.connect": "3s",
+    "distributed.scheduler.worker-ttl": "10s",
+    "distributed.deploy.lost-worker-timeout": "1h",
+}
 
 
 @pytest.fixture(scope="module")
@@ -190,6 +195,25 @@ def test_a_worker_is_killed_in_the_middle(client, frames, local, layout, source,
     wait_for_another(client, before)
 
 
+def lose_the_index(client: Client) -> None:
+    """Let Dask drop the copies of the index that no task needs now, and kill the worker with the last."""
+    (index,) = (key for key in client.futures if key.startswith("RmsdIndex"))
+    while len(holders := client.who_has()[index]) > 1:
+        client.amm.run_once()  # as it does by itself every two seconds
+        time.sleep(0.01)
+    os.kill(client.run(os.getpid)[holders[0]], signal.SIGKILL)
+
+
+def test_the_last_copy_of_the_index_is_lost(client, frames, local, small_blocks, caplog):
+    before = set(client.nthreads())
+    store = Kept(then=lambda: lose_the_index(client))
+    with caplog.at_level(logging.INFO, "mdfuzzy"):
+        found = mf.rmsd_neighbors(frames, n_neighbors=K, client=client, layout="scattered", store=store)
+    assert_same(found, local)
+    assert caplog.text.count("all workers with some of the data are lost: it is sent again") == 1
+    wait_for_another(client, before)
+
+
 @both_layouts
 def test_a_client_that_disconnects_goes_on_from_the_run_directory(
     cluster, client, frames, layout, small_blocks, tmp_path, monkeypatch
@@ -232,7 +256,7 @@ def test_blocks_of_a_cluster_are_those_of_one_machine(cluster, frames, local, sm
     assert len(store) > kept
 
 
-def test_the_only_worker_comes_late_and_is_lost(frames, local, small_blocks, caplog):
+def test_the_only_worker_comes_late_and_is_lost(frames, local, small_blocks, caplog, monkeypatch):
     import dask
 
     with (
@@ -248,6 +272,15 @@ def test_the_only_worker_comes_late_and_is_lost(frames, local, small_blocks, cap
         assert_same(mf.rmsd_neighbors(frames, n_neighbors=K, client=client), local)
         assert "waiting for the first worker of" in caplog.text
         store = Kept(then=lambda: kill_a_worker(client))
+        assert_same(mf.rmsd_neighbors(frames, n_neighbors=K, client=client, store=store), local)
+        monkeypatch.setattr(workers, "_RETURN", 0.1)
+
+        def end_it() -> None:
+            alone.scale(0)
+            while client.nthreads():
+                time.sleep(0.01)
+
+        store = Kept(then=end_it)
         with pytest.raises(ConnectionError, match="all workers with some of the data"):
             mf.rmsd_neighbors(frames, n_neighbors=K, client=client, store=store)
         timer.join()
@@ -255,12 +288,25 @@ def test_the_only_worker_comes_late_and_is_lost(frames, local, small_blocks, cap
 
 def test_the_error_of_a_task_is_raised_here(client):
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        list(workers.results(client, iter([(0, client.submit(open, "/nowhere"))]), 1))
+        list(workers.results(client, iter([(0, lambda: client.submit(open, "/nowhere"))]), 1))
 
 
 def test_a_block_that_ends_every_worker(client):
     with pytest.raises(RuntimeError, match="Several workers ended while they computed the same block"):
-        list(workers.results(client, iter([(0, client.submit(give_up, "block"))]), 1))
+        list(workers.results(client, iter([(0, lambda: client.submit(give_up, "block"))]), 1))
+
+
+def test_a_block_that_is_always_forgotten(client):
+    tries = []
+
+    def submit() -> distributed.Future:
+        tries.append(client.submit(abs, -1, pure=False))
+        tries[-1].cancel()
+        return tries[-1]
+
+    with pytest.raises(RuntimeError, match=r"data of a block were lost 4 times, .* run it again, with more"):
+        list(workers.results(client, iter([(0, submit)]), 1))
+    assert len(tries) == 4
 
 
 def test_files_that_changed(client, frames, tmp_path):
