@@ -239,10 +239,11 @@ def _residuals(levels: list[Level], at: int, x: np.ndarray, absorb: np.ndarray) 
     inner, own = level.inner, level.own if at == 0 else np.empty((0, columns), np.float32)
     edges = level.indptr, level.indices, level.probs, level.apart
     nodes = level.exits, absorb, level.net, level.lift
-    _work(level, kernels.flows, len(inner), *edges, *nodes, level.first, level.members, x, own, inner)
-    if at == 0:
-        alone = level.members[level.first[-1] :]
-        _work(level, kernels.flows_alone, len(alone), *edges, *nodes, alone, x, own)
+    starts = level.first
+    if at == 0:  # points in no group count too, each by itself
+        starts = np.concatenate([starts, np.arange(starts[-1] + 1, len(level) + 1)])
+    groups = starts, level.members
+    _work(level, kernels.flows, len(starts) - 1, *edges, *nodes, *groups, x, own, inner)
     residuals = [own]
     if level.above:
         residuals.append(np.ascontiguousarray(inner[:, 0], np.float32))

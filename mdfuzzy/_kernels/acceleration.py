@@ -6,12 +6,12 @@ size. Columns are taken eight at a time (see `columns`).
 
 import numpy as np
 
-from mdfuzzy._kernels.columns import add, eight, four, load, multiply, six, store, subtract, two
+from mdfuzzy._kernels.columns import add, by_columns, load, multiply, store, subtract
 from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.machine import borrowed
 
 #: Rows per partial sum; fixed, so that sums do not depend on the number of threads.
 BLOCK = 4096
-EIGHT = np.uint64(8)
 
 
 @kernel(nogil=True)
@@ -45,32 +45,24 @@ def block_dots(
 
     Sums over the rows of each block: each of the `known` changes times that one, and times the correction.
     """
-    n, width = correction.shape
-    job = correction.reshape(-1), changes.reshape(-1), sums.reshape(-1), n, np.uint64(width)
+    n, columns = correction.shape
+    width = np.uint64(columns)
+    job = borrowed((correction.reshape(-1), changes.reshape(-1), sums.reshape(-1), at, n, width))
     for b in range(first, last):
-        rows = b * BLOCK, min(n, (b + 1) * BLOCK)
-        for i in range(rows[0], rows[1]):
-            for c in range(width):
+        start, stop = b * BLOCK, min(n, (b + 1) * BLOCK)
+        for i in range(start, stop):
+            for c in range(columns):
                 changes[at, i, c] = correction[i, c] - changes[at, i, c]
         for u in range(known):
-            place = b * known + u
-            c = np.uint64(0)
-            while c + EIGHT <= np.uint64(width):
-                _dots(eight(), c, rows, u, at, place, job)
-                c += EIGHT
-            if np.uint64(width) - c == 6:
-                _dots(six(), c, rows, u, at, place, job)
-            elif np.uint64(width) - c == 4:
-                _dots(four(), c, rows, u, at, place, job)
-            elif np.uint64(width) - c == 2:
-                _dots(two(), c, rows, u, at, place, job)
+            by_columns(_dots, width, (start, stop, u, b * known + u), job)
 
 
 @kernel(nogil=True)
-def _dots(like, c, rows, u, at, place, job):
-    correction, changes, sums, n, width = job
+def _dots(like, c, where, job):
+    start, stop, u, place = where
+    correction, changes, sums, at, n, width = job
     with_change, with_correction = like, like
-    for i in range(np.uint64(rows[0]), np.uint64(rows[1])):
+    for i in range(np.uint64(start), np.uint64(stop)):
         value = load(like, changes, (np.uint64(u * n) + i) * width + c)
         change = load(like, changes, (np.uint64(at * n) + i) * width + c)
         with_change = add(with_change, multiply(value, change))
@@ -94,20 +86,11 @@ def take_step(
 
     The step and the correction then take the place `at` in the history, the oldest.
     """
-    n, width = x.shape
+    n, width = len(x), np.uint64(x.shape[1])
     arrays = correction.reshape(-1), shares.reshape(-1), x.reshape(-1), steps.reshape(-1), changes.reshape(-1)
-    job = (*arrays, len(shares), np.uint64(at * n), np.uint64(n), np.uint64(width))
+    job = borrowed((*arrays, len(shares), np.uint64(at * n), np.uint64(n), width))
     for i in range(np.uint64(first), np.uint64(last)):
-        c = np.uint64(0)
-        while c + EIGHT <= np.uint64(width):
-            _step(eight(), c, i, job)
-            c += EIGHT
-        if np.uint64(width) - c == 6:
-            _step(six(), c, i, job)
-        elif np.uint64(width) - c == 4:
-            _step(four(), c, i, job)
-        elif np.uint64(width) - c == 2:
-            _step(two(), c, i, job)
+        by_columns(_step, width, i, job)
 
 
 @kernel(nogil=True)

@@ -5,13 +5,18 @@ up to eight neighbouring columns as a vector of LLVM, so that one addition serve
 processor's registers are shorter the compiler takes several. Each column is added up in the same order as
 alone, so that the result has the same bits.
 
-A function that takes lanes is compiled for every width. Rows have an even number of columns: they are taken
-eight at a time, and what is left over at the end together.
+A function that takes lanes is compiled for every width. Rows have an even number of columns: `by_columns`
+takes them eight at a time, and what is left over at the end together.
 """
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, models, register_model
+
+from mdfuzzy._kernels.jit import kernel
+
+EIGHT = np.uint64(8)
 
 
 class Lanes(types.Type):
@@ -36,27 +41,48 @@ def _zeros(count):
 
 
 @intrinsic
-def two(typing):
+def _two(typing):
     """Return two zeros."""
     return _zeros(2)
 
 
 @intrinsic
-def four(typing):
+def _four(typing):
     """Return four zeros."""
     return _zeros(4)
 
 
 @intrinsic
-def six(typing):
+def _six(typing):
     """Return six zeros."""
     return _zeros(6)
 
 
 @intrinsic
-def eight(typing):
+def _eight(typing):
     """Return eight zeros."""
     return _zeros(8)
+
+
+@kernel(inline="always")
+def by_columns(work, width, where, job):
+    """Call ``work(zeros, c, where, job)`` for the columns from c on, as many as there are `zeros`.
+
+    It becomes part of the kernel that calls it, as if written there: a kernel that is given a function
+    is not found again on disk. `work` may do the same, which pays if a call would pass on many arrays. Let
+    `job` be `borrowed`, or the references of its arrays are counted for every row.
+    """
+    c = np.uint64(0)
+    while c + EIGHT <= width:
+        work(_eight(), c, where, job)
+        c += EIGHT
+    left = width - c
+    if left == 6:
+        work(_six(), c, where, job)
+    elif left == 4:
+        work(_four(), c, where, job)
+    elif left == 2:
+        work(_two(), c, where, job)
 
 
 def _place(context, builder, array, value, at, count):

@@ -102,7 +102,7 @@ def borrowed(context, arrays):
 
     To take an array out of a tuple counts a reference, with an atomic instruction, and so does a slice: in
     loops that do little else this is a tenth of the time. Only for arguments of a kernel, whose caller keeps
-    them alive.
+    them alive, and for views of those.
     """
 
     def without_owner(context, builder, kind, value):

@@ -9,10 +9,9 @@ Columns are taken eight at a time (see `columns`); unsigned subscripts spare num
 
 import numpy as np
 
-from mdfuzzy._kernels.columns import add, eight, four, load, six, store, subtract, times, two
+from mdfuzzy._kernels.columns import add, by_columns, load, store, subtract, times
 from mdfuzzy._kernels.jit import kernel
-
-EIGHT = np.uint64(8)
+from mdfuzzy._kernels.machine import borrowed
 
 
 @kernel(nogil=True)
@@ -32,26 +31,17 @@ def relax(
     so that the result does not depend on the threads.
     """
     width = np.uint64(x.shape[2])
-    job = indptr, indices, probs, rhs.reshape(-1), x.reshape(-1), x.shape[1], width
+    job = borrowed((indptr, indices, probs, rhs.reshape(-1), x.reshape(-1), x.shape[1], width))
     for b in range(first, last):
-        ends = blocks[b], blocks[b + 1]
-        for i in range(ends[0], ends[1]):
-            c = np.uint64(0)
-            while c + EIGHT <= width:
-                _relax_row(eight(), c, i, ends, job)
-                c += EIGHT
-            if width - c == 6:
-                _relax_row(six(), c, i, ends, job)
-            elif width - c == 4:
-                _relax_row(four(), c, i, ends, job)
-            elif width - c == 2:
-                _relax_row(two(), c, i, ends, job)
+        start, stop = blocks[b], blocks[b + 1]
+        for i in range(start, stop):
+            by_columns(_relax_row, width, (i, start, stop), job)
 
 
-@kernel(nogil=True)
-def _relax_row(like, c, i, ends, job):
+@kernel(inline="always")
+def _relax_row(like, c, where, job):
+    i, start, stop = where
     indptr, indices, probs, rhs, x, n, width = job
-    start, stop = ends
     total = load(like, rhs, np.uint64(i) * width + c)
     for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
         j = indices[e]
@@ -84,61 +74,25 @@ def flows(
     members of the same group cancels; leaving it out, instead of adding numbers that cancel, is what
     keeps the balance of a trap accurate that is left once in 1e15 steps. The edges of a row are sorted
     by the number of levels on which they cross, so that one running sum serves all levels.
+
+    Groups beyond the end of `out` are nodes by themselves, which are in no group of any level.
     """
-    job = (
-        (indptr, indices, probs, apart, exits, lift),
-        (absorb.reshape(-1), net, x.reshape(-1), residual.reshape(-1), out.reshape(-1)),
-        (out.shape[1], np.uint64(x.shape[1])),
-    )
+    width = np.uint64(x.shape[1])
+    flat = absorb.reshape(-1), x.reshape(-1), residual.reshape(-1), out.reshape(-1)
+    job = borrowed((indptr, indices, probs, apart, exits, lift, net, *flat, width))
     for g in range(first, last):
-        out[g] = 0.0
+        levels = 0
+        if g < len(out):
+            out[g] = 0.0
+            levels = out.shape[1]
         for s in range(starts[g], starts[g + 1]):
-            _flow(g, members[s], job)
+            by_columns(_flow, width, (g, members[s], levels), job)
 
 
-@kernel(nogil=True)
-def flows_alone(
-    first: int,
-    last: int,
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    probs: np.ndarray,
-    apart: np.ndarray,
-    exits: np.ndarray,
-    absorb: np.ndarray,
-    net: np.ndarray,
-    lift: np.ndarray,
-    nodes: np.ndarray,
-    x: np.ndarray,
-    residual: np.ndarray,  # OUT
-) -> None:
-    """Net flow into each of `nodes`, which are in no group."""
-    job = (
-        (indptr, indices, probs, apart, exits, lift),
-        (absorb.reshape(-1), net, x.reshape(-1), residual.reshape(-1), np.empty(0)),
-        (0, np.uint64(x.shape[1])),
-    )
-    for s in range(first, last):
-        _flow(0, nodes[s], job)
-
-
-@kernel(nogil=True)
-def _flow(g, i, job):
-    c, width = np.uint64(0), job[2][1]
-    while c + EIGHT <= width:
-        _flow_columns(eight(), c, g, i, job)
-        c += EIGHT
-    if width - c == 6:
-        _flow_columns(six(), c, g, i, job)
-    elif width - c == 4:
-        _flow_columns(four(), c, g, i, job)
-    elif width - c == 2:
-        _flow_columns(two(), c, g, i, job)
-
-
-@kernel(nogil=True)
-def _flow_columns(like, c, g, i, job):
-    (indptr, indices, probs, apart, exits, lift), (absorb, net, x, residual, out), (levels, width) = job
+@kernel(inline="always")
+def _flow(like, c, where, job):
+    g, i, levels = where
+    indptr, indices, probs, apart, exits, lift, net, absorb, x, residual, out, width = job
     own = np.uint64(i) * width + c
     here = load(like, x, own)
     total = times(-exits[i], here)
