@@ -1,7 +1,7 @@
 """Memberships over a range of temperatures, and which temperature to take."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -48,7 +48,7 @@ class BetaScan:
     residuals, row_sum_errors : (m,) float64
         Of the solves, which end earlier than those of `solve_memberships`: see `scan_beta`.
     memberships : (m, n, K) float32 or None
-        The memberships at each beta.
+        The memberships at each beta; rows, with what is lost, are divided by their sums.
 
     Examples
     --------
@@ -131,7 +131,8 @@ def scan_beta(
 
     The solves end at a tolerance of 1e-7, so their rows are promised to sum to 1 within 1e-4, not within 1e-8
     as those of `solve_memberships` (`BetaScan.row_sum_errors` holds what they reach): enough to choose and
-    to draw. Solve at the chosen beta for memberships to keep, or pass `tolerance`.
+    to draw. Every row, with what is lost, is then divided by its sum, so that scores and criteria can take
+    it. Solve at the chosen beta for memberships to keep, or pass `tolerance`.
 
     Parameters
     ----------
@@ -193,7 +194,7 @@ def scan_beta(
     # With disable=None tqdm looks whether it writes to a terminal.
     for at in tqdm(range(len(betas) - 1, -1, -1), unit=" betas", desc="beta", disable=None):
         solve = {"beta": float(betas[at]), "start": start, "tolerance": _TOLERANCE}
-        mu = solve_memberships(graph, log_density, cores, **{**solve, **options})
+        mu = _normalised(solve_memberships(graph, log_density, cores, **{**solve, **options}))
         entropy[at] = membership_entropy(mu.values).mean()
         residuals[at], errors[at] = mu.residual, mu.row_sum_error
         if criterion is not None:
@@ -208,6 +209,15 @@ def scan_beta(
     return BetaScan(
         betas, entropy, scores, float(betas[choice]), plateaus, notes, frames, residuals, errors, kept
     )
+
+
+def _normalised(mu: Memberships) -> Memberships:
+    """Return memberships whose rows, with what is lost, sum to 1 up to rounding: scores take no others.
+
+    `row_sum_error` remains that of the solve.
+    """
+    sums = mu.values.sum(axis=1) + mu.lost
+    return replace(mu, values=mu.values / sums[:, None], lost=mu.lost / sums)
 
 
 def _check_betas(betas: Sequence[float]) -> np.ndarray:

@@ -10,8 +10,6 @@ from mdfuzzy.memberships import membership_entropy
 
 #: Up to so many clusters the best map from clusters to labels is found exactly.
 EXACT_CLUSTERS = 14
-#: By how much a row may sum to more than 1: as a scan over beta promises for the memberships that it keeps.
-_ROW_SUM = 1e-4
 
 
 @dataclass(frozen=True)
@@ -219,10 +217,10 @@ def _check_memberships(memberships: npt.ArrayLike) -> np.ndarray:
             f"`memberships` must be an (n, K) array with n and K at least 1; got shape {values.shape}."
         )
     check_finite("memberships", values)
-    if values.min() < 0.0 or values.sum(axis=1).max() > 1.0 + _ROW_SUM:
+    if values.min() < 0.0 or values.sum(axis=1).max() > 1.0 + 1e-6:  # up to rounding
         raise ValueError(
             f"`memberships` must be at least 0 with rows that sum to at most 1; got a smallest value of "
-            f"{values.min():g} and a largest sum of {values.sum(axis=1).max():.6g}."
+            f"{values.min():g} and a largest sum of {values.sum(axis=1).max():.8g}."
         )
     return values
 

@@ -116,6 +116,33 @@ def test_memberships_are_kept():
     assert not scan.memberships.flags.writeable
 
 
+def test_rows_are_divided_by_their_sums_so_that_scores_take_them(monkeypatch):
+    graph, cores = path()
+    exact = np.array([[1.0, 0.0], [0.7, 0.3], [0.25, 0.25], [0.0, 0.0], [0.0, 1.0]])
+    lost = 1.0 - exact.sum(axis=1)
+    rough = np.array([1.0, 1 + 9e-5, 1 - 9e-5, 1.0, 1.0])  # what the tolerance of a scan allows
+
+    def solve(graph, log_density, cores, *, beta, **options):
+        values = exact * rough[:, None]
+        return mf.Memberships(values, lost * rough, beta, np.zeros(5), 0.0, row_sum_error=9e-5)
+
+    monkeypatch.setattr(beta_scan, "solve_memberships", solve)
+    seen = []
+
+    def criterion(mu):
+        seen.append(mu)
+        return mf.entropic_purity(mu.values, [0, 0, 0, 1, 1]).value
+
+    scan = mf.scan_beta(graph, np.zeros(5), cores, betas=[1, 2, 4], criterion=criterion)
+    for mu, values in zip(seen, scan.memberships, strict=True):
+        assert_allclose(mu.values, exact, rtol=0, atol=1e-15)
+        assert_allclose(mu.lost, lost, rtol=0, atol=1e-15)
+        assert_array_equal(mu.unreachable, [False, False, False, True, False])
+        assert_allclose(values, exact, rtol=0, atol=1e-7)
+        assert mf.clustering_entropy(values) == pytest.approx(scan.entropy[0], abs=1e-6)
+    assert_array_equal(scan.row_sum_errors, 9e-5)
+
+
 def test_frames_to_scan_are_even_and_kept():
     assert beta_scan.scan_frames(100_000) is None
     frames = beta_scan.scan_frames(1_420_738)
