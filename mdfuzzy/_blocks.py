@@ -2,9 +2,10 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,9 +17,108 @@ logger = logging.getLogger("mdfuzzy")
 PAIR_BYTES = 64
 
 
+class Search(Protocol):
+    """Queries in named blocks, wherever they are searched."""
+
+    @property
+    def blocks(self) -> Mapping[str, object]:
+        """All blocks by name; what there is to say of each is for the search itself."""
+
+    def announce(self, to_do: int) -> None:
+        """Log how long the search of so many queries will take and how much memory it needs."""
+
+    def run(
+        self, names: Sequence[str], found: "Nearest | Pairs", advance: Callable[[int], object]
+    ) -> Iterator[tuple[str, np.ndarray]]:
+        """Put what is found for these blocks into `found`; yield the name and the rows of each when done.
+
+        Its rows are its queries. `advance` is told how many are done since it was last told.
+        """
+
+
+class Nearest:
+    """The nearest frames of queries and their distances (nm), both (n, neighbours), filled in by rows."""
+
+    def __init__(self, n: int, n_neighbors: int) -> None:
+        self.indices = np.empty((n, n_neighbors), np.int32)
+        self.distances = np.empty((n, n_neighbors), np.float32)
+
+    def put(self, rows: np.ndarray, indices: np.ndarray, distances: np.ndarray) -> None:
+        """Fill in a block."""
+        self.indices[rows], self.distances[rows] = indices, distances
+
+    def get(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the arguments with which `put` fills in this block."""
+        return {"rows": rows, "indices": self.indices[rows], "distances": self.distances[rows]}
+
+
+class Pairs:
+    """Pairs of queries with frames and their distances (nm), (pairs,) each, in blocks of queries."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, dict[str, np.ndarray]] = {}
+
+    def put(self, rows: np.ndarray, **pairs: np.ndarray) -> None:
+        """Add the `queries`, `indices` and `distances` of a block, known by the first of its rows."""
+        self._blocks[int(rows[0])] = pairs
+
+    def get(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the arguments with which `put` adds this block."""
+        return {"rows": rows, **self._blocks[int(rows[0])]}
+
+    def join(self) -> list[np.ndarray]:
+        """Return the queries, indices and distances of all pairs, and forget the blocks to spare memory."""
+        names, blocks = ("queries", "indices", "distances"), self._blocks.values()
+        return [np.concatenate([block.pop(name) for block in blocks]) for name in names]
+
+
+class Aim(NamedTuple):
+    """What is searched for: so many nearest frames, or (0) all within a radius (nm)."""
+
+    n_neighbors: int
+    radius: float = 0.0
+    recall: float = 1.0  # the share of the nearest frames that is enough ...
+    factor: float = 1.0  # ... for which cells are taken to be so much smaller than they are; 1 is exact
+
+    @property
+    def name(self) -> str:
+        """How the names of its blocks begin: with all digits of the radius."""
+        if self.n_neighbors:
+            return f"neighbors-{self.n_neighbors}-{self.recall:g}"
+        return f"within-{self.radius!r}".replace("+", "")  # a name of files; 1e16 is 1e+16, too
+
+    def find(self, index: RmsdIndex, chunks: Chunks, n_jobs: int) -> dict[str, np.ndarray]:
+        """Return the arrays of a block of queries, as `Nearest` or `Pairs` takes them."""
+        if self.n_neighbors:
+            options = {"factor": self.factor, "n_jobs": n_jobs}
+            indices, distances, _ = index.nearest(chunks, self.n_neighbors, **options)
+            return {"rows": chunks.order, "indices": indices, "distances": distances}
+        (block,) = index.within_in_turn(chunks, [slice(0, len(chunks))], self.radius, n_jobs=n_jobs)
+        return block
+
+    def measure(self, index: RmsdIndex, chunks: Chunks, threads: int) -> tuple[float, float]:
+        """Return the seconds for each query on so many threads and the frames found, from a few queries."""
+        sample = chunks.take(np.random.default_rng(2).permutation(len(chunks))[: 4 * threads])
+        self.find(index, sample.take(np.arange(1)), threads)  # compiled by now
+        begin = time.perf_counter()
+        found = self.find(index, sample, threads)
+        n = len(found["rows"])
+        return (time.perf_counter() - begin) / n, found["indices"].size / n
+
+    def task(self, n: int, n_targets: int, to_do: int) -> str:
+        """Return in words what is searched."""
+        within = "" if self.n_neighbors else f" within {self.radius:g} nm"
+        rest = "" if to_do == n else f" ({to_do:,} of them still to do)"
+        return f"RMSD neighbours of {n:,} frames{within}{rest} among {n_targets:,}"
+
+    def pairs(self, count: float) -> str:
+        """Return in words how many pairs there will be and their memory here; nothing for nearest frames."""
+        return "" if self.n_neighbors else f", {count:,.0f} pairs, {count * PAIR_BYTES / 1e9:.1f} GB"
+
+
 @dataclass(frozen=True, eq=False)
 class LocalSearch:
-    """The nearest neighbours of queries, searched in this process.
+    """Neighbours searched in this process.
 
     Attributes
     ----------
@@ -26,10 +126,8 @@ class LocalSearch:
         Of the frames to search.
     chunks : Chunks
         The queries.
-    n_neighbors : int
-        How many neighbours to find.
-    factor : float
-        By how much cells are taken to be smaller than they are; 1 is exact.
+    aim : Aim
+        What is searched for.
     blocks : dict of str to slice
         The groups of queries in each block.
     threads : int
@@ -38,77 +136,39 @@ class LocalSearch:
 
     index: RmsdIndex
     chunks: Chunks
-    n_neighbors: int
-    factor: float
+    aim: Aim
     blocks: dict[str, slice]
     threads: int
 
-    def rows(self, name: str) -> np.ndarray:
-        """Return which queries are in a block."""
-        return self.chunks.take(self.blocks[name]).order
-
     def announce(self, to_do: int) -> None:
-        """Log how long the search of so many queries will take and how much memory it needs."""
-        arrays = sum(array.nbytes for array in self.index.cells if isinstance(array, np.ndarray))
-        gigabytes = (arrays + 8 * self.n_neighbors * len(self.chunks.frames)) / 1e9
-        duration = spell(self.seconds(self.threads) * to_do)
-        logger.info(f"{self._task(to_do)}: about {duration} on {self.threads} threads, {gigabytes:.1f} GB")
-
-    def _task(self, to_do: int) -> str:
+        """See `Search`."""
+        seconds, found = self.aim.measure(self.index, self.chunks, self.threads)
         n = len(self.chunks.frames)
-        rest = "" if to_do == n else f" ({to_do:,} of them still to do)"
-        return f"RMSD neighbours of {n:,} frames{rest} among {len(self.index):,}"
-
-    def seconds(self, threads: int) -> float:
-        """Return the seconds for each query on so many threads, measured on a few."""
-        sample = some_groups(self.chunks, threads)
-        options = {"factor": self.factor, "n_jobs": threads}
-        self.index.nearest(sample.take(np.arange(1)), self.n_neighbors, **options)  # compiled by now
-        begin = time.perf_counter()
-        self.index.nearest(sample, self.n_neighbors, **options)
-        return (time.perf_counter() - begin) / int(sample.sizes.sum())
+        arrays = sum(array.nbytes for array in self.index.cells if isinstance(array, np.ndarray))
+        memory = self.aim.pairs(n * found) or f", {(arrays + 8 * n * found) / 1e9:.1f} GB"
+        task = self.aim.task(n, len(self.index), to_do)
+        logger.info(f"{task}: about {spell(seconds * to_do)} on {self.threads} threads{memory}")
 
     def run(
-        self,
-        names: Sequence[str],
-        indices: np.ndarray,
-        distances: np.ndarray,
-        advance: Callable[[int], object],
+        self, names: Sequence[str], found: Nearest | Pairs, advance: Callable[[int], object]
     ) -> Iterator[tuple[str, np.ndarray]]:
-        """Fill in the rows of these blocks; yield the name and the rows of each when it is done."""
-        done = self.index.nearest_in_turn(
-            self.chunks,
-            [self.blocks[name] for name in names],
-            self.n_neighbors,
-            indices,
-            distances,
-            factor=self.factor,
-            n_jobs=self.threads,
-            advance=advance,
-        )
-        with closing(done):
+        """See `Search`."""
+        blocks, aim = [self.blocks[name] for name in names], self.aim
+        options = {"n_jobs": self.threads, "advance": advance}
+        if not aim.n_neighbors:
+            with closing(self.index.within_in_turn(self.chunks, blocks, aim.radius, **options)) as done:
+                for name, block in zip(names, done, strict=True):
+                    found.put(**block)
+                    yield name, block["rows"]
+            return
+        # put in place at once: threads that are ahead of a store need no memory of their own
+        result = found.indices, found.distances
+        options["factor"] = aim.factor
+        with closing(
+            self.index.nearest_in_turn(self.chunks, blocks, aim.n_neighbors, *result, **options)
+        ) as done:
             for number in done:
-                yield names[number], self.rows(names[number])
-
-
-def announce_pairs(index: RmsdIndex, chunks: Chunks, radius: float, threads: int) -> None:
-    """Log how many pairs are within a radius, about, and the time and the memory that they will take."""
-    sample = some_groups(chunks, threads)
-    index.within(sample.take(np.arange(1)), radius, n_jobs=1)  # compiled by now
-    begin = time.perf_counter()
-    found = len(index.within(sample, radius, n_jobs=threads)[0])
-    n = len(chunks.frames)
-    times = n / int(sample.sizes.sum())
-    duration = spell(times * (time.perf_counter() - begin))
-    logger.info(
-        f"RMSD neighbours of {n:,} frames within {radius:g} nm among {len(index):,}: about {duration} on "
-        f"{threads} threads, {times * found:,.0f} pairs, {times * found * PAIR_BYTES / 1e9:.1f} GB"
-    )
-
-
-def some_groups(chunks: Chunks, threads: int) -> Chunks:
-    """Return the groups of queries from which times are estimated: a few for each thread."""
-    return chunks.take(np.random.default_rng(2).permutation(len(chunks))[: 4 * threads])
+                yield names[number], self.chunks.take(blocks[number]).order
 
 
 def spell(seconds: float) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._blocks import LocalSearch, spell
+from mdfuzzy._blocks import Aim, LocalSearch, Nearest, Pairs, spell
 from mdfuzzy._layout import TASK, Layout
 from mdfuzzy.rmsd_index import Chunks, RmsdIndex
 from mdfuzzy.workers import Scattered, Workers, results
@@ -22,7 +22,7 @@ logger = logging.getLogger("mdfuzzy")
 
 @dataclass(frozen=True, eq=False)
 class ScatteredSearch(LocalSearch):
-    """The nearest neighbours of queries, searched by workers that all have the index.
+    """Neighbours searched by workers that all have the index.
 
     Attributes
     ----------
@@ -39,58 +39,38 @@ class ScatteredSearch(LocalSearch):
     layout: Layout
 
     def announce(self, to_do: int) -> None:
-        """Log how long the search of so many queries will take and how much memory it needs on a worker."""
-        duration = spell(self.seconds(1) * to_do / self.workers.threads)
-        logger.info(f"{self._task(to_do)} on {self.workers}: about {duration}; {self.layout}")
+        """See `Search`; the memory is that of a worker."""
+        seconds, found = self.aim.measure(self.index, self.chunks, 1)
+        n = len(self.chunks.frames)
+        pairs, duration = self.aim.pairs(n * found), spell(seconds * to_do / self.workers.threads)
+        task = self.aim.task(n, len(self.index), to_do)
+        logger.info(f"{task} on {self.workers}: about {duration}{pairs}; {self.layout}")
 
     def run(
-        self,
-        names: Sequence[str],
-        indices: np.ndarray,
-        distances: np.ndarray,
-        advance: Callable[[int], object],
+        self, names: Sequence[str], found: Nearest | Pairs, advance: Callable[[int], object]
     ) -> Iterator[tuple[str, np.ndarray]]:
-        """Fill in the rows of these blocks; yield the name and the rows of each when it is done."""
+        """See `Search`."""
         tasks = [(name, groups) for name in names for groups in _cut(self.blocks[name])]
         missing = Counter(name for name, _ in tasks)
-        parts: dict[str, dict[int, tuple]] = {name: {} for name in names}
+        parts: dict[str, dict[int, dict[str, np.ndarray]]] = {name: {} for name in names}
         submit = _submitter(self.client, self.index, self.chunks)
         submitted = (
-            ((name, groups.start), partial(submit, _nearest, groups, self.n_neighbors, self.factor))
-            for name, groups in tasks
+            ((name, groups.start), partial(submit, _find, groups, self.aim)) for name, groups in tasks
         )
-        for (name, first), found in results(self.client, submitted, 3 * self.workers.threads):
-            advance(len(found[0]))
-            parts[name][first] = found
+        for (name, first), part in results(self.client, submitted, 3 * self.workers.threads):
+            advance(len(part["rows"]))
+            parts[name][first] = part
             missing[name] -= 1
             if not missing[name]:
-                rows = self.rows(name)
-                indices[rows], distances[rows] = _joined(parts.pop(name))
-                yield name, rows
+                block = _joined(parts.pop(name))
+                found.put(**block)
+                yield name, block["rows"]
 
 
-def scattered_pairs(
-    client: "Client",
-    workers: Workers,
-    index: RmsdIndex,
-    chunks: Chunks,
-    radius: float,
-    advance: Callable[[int], object],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (queries, indices, distances) of all pairs within `radius` (nm), in the order of the queries."""
-    submit = _submitter(client, index, chunks)
-    tasks = ((groups, partial(submit, _within, groups, radius)) for groups in _cut(slice(0, len(chunks))))
-    parts = {}
-    for groups, found in results(client, tasks, 3 * workers.threads):
-        advance(int(chunks.sizes[groups].sum()))
-        parts[groups.start] = found
-    return _joined(parts)
-
-
-def _joined(parts: dict[int, tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+def _joined(parts: dict[int, dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
     """Return the arrays of the parts of a block, put together in the order of their first groups."""
     each = [parts[first] for first in sorted(parts)]
-    return tuple(map(np.concatenate, zip(*each, strict=True)))
+    return {name: np.concatenate([part[name] for part in each]) for name in each[0]}
 
 
 def _cut(groups: slice) -> list[slice]:
@@ -112,15 +92,5 @@ def _submitter(client: "Client", index: RmsdIndex, chunks: Chunks) -> Callable[.
 # --- on a worker: a thread of its own for each task, so no more inside
 
 
-def _nearest(
-    index: RmsdIndex, chunks: Chunks | None, groups: slice, n_neighbors: int, factor: float
-) -> tuple[np.ndarray, np.ndarray]:
-    block = (index.own_chunks() if chunks is None else chunks).take(groups)
-    return index.nearest(block, n_neighbors, factor=factor, n_jobs=1)[:2]
-
-
-def _within(
-    index: RmsdIndex, chunks: Chunks | None, groups: slice, radius: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    block = (index.own_chunks() if chunks is None else chunks).take(groups)
-    return index.within(block, radius, n_jobs=1)
+def _find(index: RmsdIndex, chunks: Chunks | None, groups: slice, aim: Aim) -> dict[str, np.ndarray]:
+    return aim.find(index, (index.own_chunks() if chunks is None else chunks).take(groups), n_jobs=1)

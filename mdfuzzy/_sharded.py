@@ -7,7 +7,6 @@ runs them where the shards are, and repeats what was lost with a worker.
 
 import hashlib
 import logging
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mdfuzzy._blocks import spell
+from mdfuzzy._blocks import Aim, Nearest, Pairs, spell
 from mdfuzzy._layout import Layout
 from mdfuzzy._movable import Movable
 from mdfuzzy._shards import Division, Found, Shard, Visitors, build_shard, divide, merge
@@ -36,13 +35,6 @@ GROWTH = 0.4
 SAMPLE = 20_000
 #: Bytes of coordinates that are sent with a task at most.
 MESSAGE = 4_000_000
-
-
-class Aim(NamedTuple):
-    """What is searched for: so many nearest frames, or (0) all within a radius (nm)."""
-
-    n_neighbors: int
-    radius: float = 0.0
 
 
 class Block(NamedTuple):
@@ -98,7 +90,7 @@ class ShardedSearch:
     @cached_property
     def blocks(self) -> dict[str, Block]:
         """All blocks by name, those of different shards in turn, so that all workers are busy."""
-        prefix = f"neighbors-{self.aim.n_neighbors}-1-of{self.layout.shards}"
+        prefix = f"{self.aim.name}-of{self.layout.shards}"
         if self.others is None:
             counts = [-(-len(members) // self.size) for members in self.division.shards]
             each = [Block(shard, part, n, None) for shard, n in enumerate(counts) for part in range(n)]
@@ -114,63 +106,32 @@ class ShardedSearch:
         return {f"{prefix}-{block.shard:04d}-{block.part:04d}": block for block in each}
 
     def announce(self, to_do: int) -> None:
-        """Log how long the search of so many queries will take and how much memory it needs on a worker."""
-        n = len(self.xyz) if self.others is None else len(self.others)
-        rest = "" if to_do == n else f" ({to_do:,} of them still to do)"
-        duration = spell(self._seconds() * to_do / self.workers.threads)
-        logger.info(
-            f"RMSD neighbours of {n:,} frames{rest} among {len(self.xyz):,} on {self.workers}: about "
-            f"{duration}; {self.layout}"
-        )
-
-    def _seconds(self) -> float:
-        """Return about the seconds for each query on one thread, from some of the frames."""
+        """See `Search`; the memory is that of a worker. Estimated from some of the frames."""
         step = -(-len(self.xyz) // SAMPLE)
         index = build_index(self.xyz[::step], n_jobs=self.n_jobs)
-        chunks = index.own_chunks()
-        sample = chunks.take(np.random.default_rng(2).permutation(len(chunks))[:4])
-        n_neighbors = min(self.aim.n_neighbors or 100, len(index) - 1)
-        index.nearest(sample.take(slice(0, 1)), n_neighbors, n_jobs=1)  # compiled by now
-        begin = time.perf_counter()
-        index.nearest(sample, n_neighbors, n_jobs=1)
-        return (time.perf_counter() - begin) / int(sample.sizes.sum()) * step**GROWTH
+        aim = self.aim._replace(n_neighbors=min(self.aim.n_neighbors, len(index) - 1))
+        seconds, found = aim.measure(index, index.own_chunks(), 1)
+        n = len(self.xyz) if self.others is None else len(self.others)
+        # of all frames so many more are within a radius, and take as much longer at most
+        pairs, growth = self.aim.pairs(n * found * step), GROWTH if self.aim.n_neighbors else 1
+        duration = spell(seconds * step**growth * to_do / self.workers.threads)
+        task = self.aim.task(n, len(self.xyz), to_do)
+        logger.info(f"{task} on {self.workers}: about {duration}{pairs}; {self.layout}")
 
     def run(
-        self,
-        names: Sequence[str],
-        indices: np.ndarray,
-        distances: np.ndarray,
-        advance: Callable[[int], object],
+        self, names: Sequence[str], found: Nearest | Pairs, advance: Callable[[int], object]
     ) -> Iterator[tuple[str, np.ndarray]]:
-        """Fill in the rows of these blocks; yield the name and the rows of each when it is done."""
-        for name, arrays in self._arrays(names, advance):
-            rows = arrays["rows"]
-            indices[rows], distances[rows] = arrays["indices"], arrays["distances"]
-            yield name, rows
-
-    def _arrays(
-        self, names: Sequence[str], advance: Callable[[int], object]
-    ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-        """Yield each of these blocks when it is done, with its arrays.
-
-        `rows` are its queries; of the nearest frames `indices` and `distances`, (rows, neighbours); of all
-        within a radius those of every pair, whose query is `queries`.
-        """
+        """See `Search`."""
         with explained(self.client):
             copies = self._build()
         tasks = (
             (name, partial(self._search, number, self.blocks[name], copies))
             for number, name in enumerate(names)
         )
-        for name, arrays in results(self.client, tasks, 2 * len(self.workers.addresses)):
-            advance(len(arrays["rows"]))
-            yield name, arrays
-
-    def pairs(self, advance: Callable[[int], object]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (queries, indices, distances) of all pairs within the radius, in any order."""
-        parts = [arrays for _, arrays in self._arrays(list(self.blocks), advance)]
-        names = "queries", "indices", "distances"
-        return tuple(np.concatenate([part[name] for part in parts]) for name in names)
+        for name, block in results(self.client, tasks, 2 * len(self.workers.addresses)):
+            advance(len(block["rows"]))
+            found.put(**block)
+            yield name, block["rows"]
 
     def _build(self) -> list[list["Future"]]:
         """Let the workers make the shards, as many copies of each as there are workers for.

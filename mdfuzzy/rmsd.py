@@ -22,8 +22,8 @@ from mdfuzzy.graph import Graph
 from mdfuzzy.neighbors import Neighbors
 
 if TYPE_CHECKING:
+    from mdfuzzy._blocks import Aim, Nearest, Pairs, Search
     from mdfuzzy._layout import Layout
-    from mdfuzzy.rmsd_index import Chunks, RmsdIndex
     from mdfuzzy.workers import Client, Workers
 
 #: Queries in a group.
@@ -97,60 +97,18 @@ def rmsd_neighbors(
     >>> neighbors.indices.shape, neighbors.exact
     ((1500, 10), True)
     """
+    from mdfuzzy._blocks import Aim, Nearest
+
     xyz, others = check_conformations(frames, queries)
     remedy = f"There are {len(xyz)} frames."
     n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(xyz) - (others is None), remedy=remedy)
     recall = check_real("recall", recall, above=0, at_most=1, remedy="1 asks for the exact neighbours.")
     n = len(xyz if others is None else others)
-    workers, place = _on_workers(client, xyz, others, n_neighbors, layout)
-    factor, reached = 1.0, None
-    if place is not None and place.sharded:
-        from mdfuzzy._sharded import Aim, ShardedSearch
-
-        if recall < 1:
-            raise ValueError(
-                f"`recall` must be 1 where the index is sharded; got {recall:g}. What an approximate search "
-                "misses would depend on the shards: give the workers more memory for layout 'scattered'."
-            )
-        aim, size = Aim(n_neighbors), GROUP * BLOCK
-        search = ShardedSearch(client, workers, place, frames, xyz, others, aim, size, n_jobs)
-    else:
-        from mdfuzzy._blocks import LocalSearch
-
-        index, chunks = _index(xyz, others, n_jobs)
-        if recall < 1:
-            from mdfuzzy._recall import choose_factor
-
-            factor, reached = choose_factor(index, chunks, n_neighbors, recall, n_jobs)
-        blocks = {
-            f"neighbors-{n_neighbors}-{recall:g}-{number:05d}": slice(first, min(first + BLOCK, len(chunks)))
-            for number, first in enumerate(range(0, len(chunks), BLOCK))
-        }
-        search = LocalSearch(index, chunks, n_neighbors, factor, blocks, thread_count(n_jobs))
-        if client is not None:
-            from mdfuzzy._scattered import ScatteredSearch
-
-            search = ScatteredSearch(**vars(search), client=client, workers=workers, layout=place)
-    indices, distances = np.empty((n, n_neighbors), np.int32), np.empty((n, n_neighbors), np.float32)
-    waiting, found = [], 0
-    for name in search.blocks:
-        done = store.get(name) if store is not None else None
-        if done is None:
-            waiting.append(name)
-        else:
-            rows = done["rows"]
-            indices[rows], distances[rows] = done["indices"], done["distances"]
-            found += len(rows)
-    if waiting:
-        search.announce(n - found)
-        with (
-            _bar(n, progress, found) as bar,
-            closing(search.run(waiting, indices, distances, bar.update)) as finished,
-        ):
-            for name, rows in finished:
-                if store is not None:
-                    store.put(name, rows=rows, indices=indices[rows], distances=distances[rows])
-    return Neighbors(indices, distances, exact=factor == 1, recall=reached, n_targets=len(xyz))
+    aim, found = Aim(n_neighbors, recall=recall), Nearest(n, n_neighbors)
+    search, reached = _search(frames, xyz, others, aim, n_jobs, client, layout)
+    _run(search, n, found, store, progress)
+    options = {"exact": reached is None, "recall": reached, "n_targets": len(xyz)}
+    return Neighbors(found.indices, found.distances, **options)
 
 
 def rmsd_neighbors_within(
@@ -160,10 +118,13 @@ def rmsd_neighbors_within(
     queries: Frames | npt.ArrayLike | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
+    store: BlockStore | None = None,
     client: "Client | None" = None,
     layout: Literal["scattered", "sharded"] | None = None,
 ) -> Graph:
     """Find all pairs of frames within a radius under minimum RMSD.
+
+    The result is the same, to the bit, for any number of threads, and on a Dask cluster.
 
     Parameters
     ----------
@@ -177,6 +138,9 @@ def rmsd_neighbors_within(
         Threads; every core by default.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
+    store : BlockStore, optional
+        Keeps the pairs of finished blocks of queries, under names with the radius, so that a search that was
+        killed goes on from there.
     client : distributed.Client, optional
         Search on the workers of this Dask cluster.
     layout : {"scattered", "sharded"}, optional
@@ -195,43 +159,80 @@ def rmsd_neighbors_within(
     >>> graph.kind, len(graph), float(graph.distances.max()) <= 0.02
     ('radius', 1500, True)
     """
+    from mdfuzzy._blocks import Aim, Pairs
+
     xyz, others = check_conformations(frames, queries)
     radius = check_real("radius", radius, above=0, remedy="It is an RMSD in nm, such as 0.02.")
     n = len(xyz if others is None else others)
-    workers, place = _on_workers(client, xyz, others, 1, layout)
-    with _bar(n, progress) as bar:
-        if place is not None and place.sharded:
-            from mdfuzzy._sharded import Aim, ShardedSearch
-
-            aim, size = Aim(0, radius), GROUP * BLOCK
-            search = ShardedSearch(client, workers, place, frames, xyz, others, aim, size, n_jobs)
-            pairs = search.pairs(bar.update)
-        else:
-            from mdfuzzy._blocks import announce_pairs
-
-            index, chunks = _index(xyz, others, n_jobs)
-            announce_pairs(index, chunks, radius, thread_count(n_jobs) if client is None else workers.threads)
-            if client is None:
-                pairs = index.within(chunks, radius, n_jobs=n_jobs, advance=bar.update)
-            else:
-                from mdfuzzy._scattered import scattered_pairs
-
-                pairs = scattered_pairs(client, workers, index, chunks, radius, bar.update)
-    return _radius_graph(*pairs, n, len(xyz), radius, symmetric=others is None)
+    search, _ = _search(frames, xyz, others, Aim(0, radius), n_jobs, client, layout)
+    found = Pairs()
+    _run(search, n, found, store, progress)
+    return _radius_graph(*found.join(), n, len(xyz), radius, symmetric=others is None)
 
 
-def _bar(n: int, progress: bool | None, found: int = 0) -> tqdm:
-    """Return a progress bar over the queries."""
-    hidden = None if progress is None else not progress
-    return tqdm(total=n, initial=found, unit=" frames", desc="neighbours", disable=hidden)
+def _search(
+    frames: Frames | npt.ArrayLike,
+    xyz: np.ndarray,
+    others: np.ndarray | None,
+    aim: "Aim",
+    n_jobs: int | None,
+    client: "Client | None",
+    layout: str | None,
+) -> "tuple[Search, float | None]":
+    """Return the search, and the recall that was measured for it; None if it is exact."""
+    workers, place = _on_workers(client, xyz, others, max(1, aim.n_neighbors), layout)
+    if place is not None and place.sharded:
+        from mdfuzzy._sharded import ShardedSearch
 
-
-def _index(xyz: np.ndarray, others: np.ndarray | None, n_jobs: int | None) -> "tuple[RmsdIndex, Chunks]":
-    """Return the index of frames, and the queries."""
+        if aim.recall < 1:
+            raise ValueError(
+                f"`recall` must be 1 where the index is sharded; got {aim.recall:g}. What is missed would "
+                "depend on the shards: give the workers more memory for layout 'scattered'."
+            )
+        return ShardedSearch(client, workers, place, frames, xyz, others, aim, GROUP * BLOCK, n_jobs), None
+    from mdfuzzy._blocks import LocalSearch
     from mdfuzzy.rmsd_index import build_index
 
-    index = build_index(xyz, n_jobs=n_jobs)
-    return index, index.own_chunks() if others is None else index.chunks(others, n_jobs)
+    index, reached = build_index(xyz, n_jobs=n_jobs), None
+    chunks = index.own_chunks() if others is None else index.chunks(others, n_jobs)
+    if aim.recall < 1:
+        from mdfuzzy._recall import choose_factor
+
+        factor, reached = choose_factor(index, chunks, aim.n_neighbors, aim.recall, n_jobs)
+        aim = aim._replace(factor=factor)
+    blocks = {
+        f"{aim.name}-{number:05d}": slice(first, min(first + BLOCK, len(chunks)))
+        for number, first in enumerate(range(0, len(chunks), BLOCK))
+    }
+    search = LocalSearch(index, chunks, aim, blocks, thread_count(n_jobs))
+    if client is not None:
+        from mdfuzzy._scattered import ScatteredSearch
+
+        search = ScatteredSearch(**vars(search), client=client, workers=workers, layout=place)
+    return search, reached
+
+
+def _run(
+    search: "Search", n: int, found: "Nearest | Pairs", store: BlockStore | None, progress: bool | None
+) -> None:
+    """Put all blocks of the `n` queries into `found`: those in the store, then the others, which it keeps."""
+    waiting, done = [], 0
+    for name in search.blocks:
+        block = store.get(name) if store is not None else None
+        if block is None:
+            waiting.append(name)
+        else:
+            found.put(**block)
+            done += len(block["rows"])
+    if not waiting:
+        return
+    search.announce(n - done)
+    hidden = None if progress is None else not progress
+    bar = tqdm(total=n, initial=done, unit=" frames", desc="neighbours", disable=hidden)
+    with bar, closing(search.run(waiting, found, bar.update)) as finished:
+        for name, rows in finished:
+            if store is not None:
+                store.put(name, **found.get(rows))
 
 
 def _on_workers(

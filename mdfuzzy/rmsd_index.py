@@ -3,6 +3,7 @@ centres.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -192,61 +193,88 @@ class RmsdIndex(Movable):
         """Return the RMSDs (nm, float32) of squared norms."""
         return np.sqrt(squares / self.cells.atoms).astype(np.float32)
 
-    def within(
+    def within_in_turn(
         self,
         chunks: Chunks,
+        blocks: Sequence[slice],
         radius: float,
         *,
         n_jobs: int | None = None,
         advance: Callable[[int], object] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (queries, indices, distances) of all pairs within `radius` (nm)."""
+    ) -> Iterator[dict[str, np.ndarray]]:
+        """Find all frames within `radius` (nm) of some groups of queries; yield the arrays of each block.
+
+        These are the `rows` of its queries, and of each pair `queries`, `indices` and `distances` (nm).
+        """
         limits = np.full(chunks.sizes.sum(), radius * np.sqrt(self.cells.atoms))
-        rows, indices, squares = self.within_squares(chunks, limits, n_jobs=n_jobs, advance=advance)
-        return chunks.order[rows], indices, self.lengths(squares)
+        found: list[tuple[np.ndarray, np.ndarray, np.ndarray] | None] = [None] * len(chunks)
+
+        def keep(c: int, sizes: np.ndarray, indices: np.ndarray, squares: np.ndarray) -> None:
+            queries = chunks.frames[chunks.first[c] : chunks.last[c]].astype(np.int32)
+            found[c] = np.repeat(queries, sizes), indices, self.lengths(squares)
+            if advance is not None:
+                advance(len(queries))
+
+        search = self._pair_searcher(chunks, limits, 0, keep)
+        with closing(run_in_turn(search, blocks, STEP, n_jobs)) as done:
+            for number in done:
+                groups = blocks[number]
+                queries, indices, distances = map(np.concatenate, zip(*found[groups], strict=True))
+                found[groups] = [None] * (groups.stop - groups.start)  # only once in memory
+                rows = chunks.take(groups).order
+                yield {"rows": rows, "queries": queries, "indices": indices, "distances": distances}
 
     def within_squares(
-        self,
-        chunks: Chunks,
-        limits: np.ndarray,
-        *,
-        n_neighbors: int = 0,
-        n_jobs: int | None = None,
-        advance: Callable[[int], object] | None = None,
+        self, chunks: Chunks, limits: np.ndarray, *, n_neighbors: int = 0, n_jobs: int | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (rows, indices, squared norms) of all pairs within the `limits`, one norm for each query.
 
         Rows count the queries of the chunks, one group after the other. With `n_neighbors` only the nearest
         so many of each query are sure to be among them, and some may be beyond the limit.
         """
-        slack, start = self.slack(chunks.queries), offsets(chunks.sizes)
+        start = offsets(chunks.sizes)
         found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [None] * len(chunks)
-        counts = np.zeros((len(chunks), 4), np.int64)
+
+        def keep(c: int, sizes: np.ndarray, indices: np.ndarray, squares: np.ndarray) -> None:
+            found[c] = np.repeat(np.arange(start[c], start[c + 1]), sizes), indices, squares
+
+        run_ranges(self._pair_searcher(chunks, limits, n_neighbors, keep), len(chunks), STEP, n_jobs)
+        rows, indices, squares = map(np.concatenate, zip(*found, strict=True))
+        return rows, indices, squares
+
+    def _pair_searcher(
+        self,
+        chunks: Chunks,
+        limits: np.ndarray,
+        n_neighbors: int,
+        keep: Callable[[int, np.ndarray, np.ndarray, np.ndarray], None],
+    ) -> Callable[[int, int], None]:
+        """Return what searches a range of groups within `limits` and hands each over.
+
+        As (group, sizes, indices, squared norms): of the pairs of each query, and how many these are.
+        """
+        slack, start = self.slack(chunks.queries), offsets(chunks.sizes)
 
         def search(first: int, last: int) -> None:
             room = max(16 * kernels.LANES, ROOM * n_neighbors)
-            work = knn.workspace(self.cells, room)
+            work, count = knn.workspace(self.cells, room), np.zeros(4, np.int64)
             for c in range(first, last):
                 if c == first or chunks.cell[c] != chunks.cell[c - 1]:
                     gaps = knn.cell_gaps(self.cells, 1.0, chunks.cell[c], slack)
                 members = np.arange(chunks.first[c], chunks.last[c])
                 while not knn.search_group(
                     chunks.queries, members, chunks.cell[c], chunks.own, self.cells, gaps, slack, 1.0,
-                    limits[start[c] : start[c + 1]], n_neighbors, work, counts[c],
+                    limits[start[c] : start[c + 1]], n_neighbors, work, count,
                 ):  # fmt: skip
                     room *= 2
                     work = knn.workspace(self.cells, room)
                 sizes = work.filled[: len(members)]
                 here = slice(len(members)), slice(sizes.max())
                 taken = np.arange(sizes.max()) < sizes[:, None]
-                rows = np.repeat(np.arange(start[c], start[c + 1]), sizes)
-                found[c] = rows, self.cells.order[work.targets[here][taken]], work.bounds[here][taken]
-                if advance is not None:
-                    advance(len(members))
+                indices = self.cells.order[work.targets[here][taken]].astype(np.int32)
+                keep(c, sizes, indices, work.bounds[here][taken])
 
-        run_ranges(search, len(chunks), STEP, n_jobs)
-        rows, indices, squares = zip(*found, strict=True)
-        return np.concatenate(rows), np.concatenate(indices), np.concatenate(squares)
+        return search
 
 
 def build_index(xyz: np.ndarray, *, n_jobs: int | None = None) -> RmsdIndex:

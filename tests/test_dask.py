@@ -185,6 +185,31 @@ def wait_for_another(client: Client, before: set[str]) -> None:
 
 
 @both_layouts
+def test_kept_pairs_within_a_radius(cluster, client, frames, layout, small_blocks, caplog):
+    here = mf.rmsd_neighbors_within(frames, radius=0.03)
+    lost = Client(cluster)
+    store = Kept(then=lost.close)
+    with pytest.raises(ConnectionError, match="is lost"):
+        mf.rmsd_neighbors_within(frames, radius=0.03, client=lost, layout=layout, store=store)
+    assert 2 <= len(store) < 14
+    kept = {name: block["rows"] for name, block in store.items()}
+    left = len(frames) - sum(map(len, kept.values()))
+    with caplog.at_level(logging.INFO, "mdfuzzy"):
+        there = mf.rmsd_neighbors_within(frames, radius=0.03, client=client, layout=layout, store=store)
+    assert len(store) > len(kept)
+    assert all(store[name]["rows"] is rows for name, rows in kept.items())
+    assert_array_equal(np.sort(np.concatenate([block["rows"] for block in store.values()])), np.arange(1500))
+    for name in ("indptr", "indices", "distances"):
+        assert_array_equal(getattr(there, name), getattr(here, name))
+    estimate = re.search(
+        rf"1,500 frames within 0.03 nm \({left:,} of them still to do\) among 1,500 on 2 workers .* "
+        rf"([\d,]+) pairs, [\d.]+ GB; {layout}",
+        caplog.text,
+    )
+    assert 0.4 < int(estimate[1].replace(",", "")) / len(here.indices) < 2.5
+
+
+@both_layouts
 @pytest.mark.parametrize("source", ["files", "arrays"])
 def test_a_worker_is_killed_in_the_middle(client, frames, local, layout, source, small_blocks):
     data = frames if source == "files" else frames.xyz
@@ -254,6 +279,18 @@ def test_blocks_of_a_cluster_are_those_of_one_machine(cluster, frames, local, sm
     kept = len(store)
     assert_same(mf.rmsd_neighbors(frames, n_neighbors=K, store=store), local)
     assert len(store) > kept
+
+
+def test_pairs_of_a_cluster_are_those_of_one_machine(client, frames, small_blocks):
+    here, there = Kept(), Kept()
+    mf.rmsd_neighbors_within(frames, radius=0.03, store=here)
+    mf.rmsd_neighbors_within(frames, radius=0.03, client=client, layout="scattered", store=there)
+    assert here.keys() == there.keys()
+    for name, block in here.items():
+        assert there[name].keys() == block.keys()
+        for each, array in block.items():
+            assert there[name][each].dtype == array.dtype
+            assert_array_equal(there[name][each], array)
 
 
 def test_the_only_worker_comes_late_and_is_lost(frames, local, small_blocks, caplog, monkeypatch):

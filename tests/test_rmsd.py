@@ -408,6 +408,138 @@ class Kept(dict):
         self[name] = arrays
 
 
+class Full(dict):
+    """A store that keeps no more than some blocks."""
+
+    def __init__(self, room: int = 0) -> None:
+        super().__init__()
+        self.room = room
+
+    def put(self, name, **arrays):
+        if len(self) == self.room:
+            raise OSError("no space left")
+        self[name] = arrays
+
+
+class Counted(Kept):
+    """A store that says what is asked for and kept."""
+
+    def __init__(self, blocks=()) -> None:
+        super().__init__(blocks)
+        self.asked, self.written = [], []
+
+    def get(self, name):
+        self.asked.append(name)
+        return super().get(name)
+
+    def put(self, name, **arrays):
+        self.written.append(name)
+        super().put(name, **arrays)
+
+
+def assert_same_graph(found: mf.Graph, expected: mf.Graph) -> None:
+    """Check that two graphs agree to the bit."""
+    for name in ("indptr", "indices", "distances"):
+        one, other = getattr(found, name), getattr(expected, name)
+        assert one.dtype == other.dtype
+        assert one.tobytes() == other.tobytes()
+    assert (found.kind, found.n_targets, found.scale) == (expected.kind, expected.n_targets, expected.scale)
+
+
+class TestKeptPairs:
+    RADIUS = 0.1 + 0.2 - 0.28  # 0.020000000000000018, not 0.02
+
+    @pytest.fixture(autouse=True)
+    def small_blocks(self, monkeypatch):
+        monkeypatch.setattr("mdfuzzy.rmsd.BLOCK", 4)
+
+    @pytest.mark.parametrize("new", [False, True])
+    @pytest.mark.parametrize("n_jobs", [1, 2])
+    def test_only_missing_blocks_are_searched(self, peptide, new, n_jobs):
+        fitted, queries = (peptide[:1000], peptide[1000:]) if new else (peptide, None)
+        options = {"radius": self.RADIUS, "queries": queries, "n_jobs": n_jobs}
+        plain = mf.rmsd_neighbors_within(fitted, **options)
+        assert len(plain.indices) > len(plain)
+        store = Counted()
+        assert_same_graph(mf.rmsd_neighbors_within(fitted, store=store, **options), plain)
+        assert store.asked == store.written == [f"within-{self.RADIUS!r}-{i:05d}" for i in range(len(store))]
+        assert len(store) > (1 if new else 3)
+        rows = np.concatenate([block["rows"] for block in store.values()])
+        assert sorted(rows) == list(range(len(plain)))
+        lost = store.written[1]
+        again = Counted((name, block) for name, block in store.items() if name != lost)
+        assert_same_graph(mf.rmsd_neighbors_within(fitted, store=again, **options), plain)
+        assert again.written == [lost]
+        for name, array in store[lost].items():
+            assert np.array_equal(again[lost][name], array)
+
+    def test_a_kept_block_is_taken_as_it_is(self, peptide):
+        store = Kept()
+        plain = mf.rmsd_neighbors_within(peptide, radius=0.02, store=store)
+        block = store[min(store)]
+        pairs = np.count_nonzero(block["queries"] < block["indices"])  # taken from the end that is first
+        block["distances"][:] = 0.0123
+        again = mf.rmsd_neighbors_within(peptide, radius=0.02, store=store)
+        assert np.count_nonzero(again.distances != plain.distances) == 2 * pairs > 0
+
+    def test_an_interrupted_search_goes_on(self, peptide):
+        plain = mf.rmsd_neighbors_within(peptide, radius=0.02)
+        full, before = Full(room=2), threading.active_count()
+        with pytest.raises(OSError, match="no space left"):
+            mf.rmsd_neighbors_within(peptide, radius=0.02, store=full)
+        assert threading.active_count() == before
+        store = Counted(full)
+        assert_same_graph(mf.rmsd_neighbors_within(peptide, radius=0.02, store=store), plain)
+        assert store.written == store.asked[2:]
+
+    def test_a_run_directory_with_other_radii_and_damaged_blocks(self, peptide, tmp_path):
+        radii = 0.02, self.RADIUS, np.nextafter(0.02, 0)
+        plain = [mf.rmsd_neighbors_within(peptide, radius=radius) for radius in radii]
+        store = mf.RunDir(tmp_path)
+        for radius, graph in zip(radii, plain, strict=True):
+            assert_same_graph(mf.rmsd_neighbors_within(peptide, radius=radius, store=store), graph)
+        names = [name for name in store.steps if name.startswith("within-0.02-")]
+        assert len(store.steps) == 3 * len(names)
+        for file in tmp_path.glob(f"{names[1]}-*.npy"):
+            file.write_bytes(file.read_bytes()[:-1])
+        assert store.get(names[1]) is None
+        assert_same_graph(mf.rmsd_neighbors_within(peptide, radius=0.02, store=store), plain[0])
+        assert store.get(names[1]) is not None
+
+    def test_the_name_of_a_large_radius(self, peptide, tmp_path):
+        graph = mf.rmsd_neighbors_within(peptide[:100], radius=1e16, store=mf.RunDir(tmp_path))
+        assert np.all(graph.degrees == 99)
+        assert mf.RunDir(tmp_path).steps == ("within-1e16-00000",)
+
+    def test_kept_blocks_count_as_done(self, peptide, capfd, caplog):
+        store = Kept()
+        mf.rmsd_neighbors_within(peptide, radius=0.02, store=store)
+        rows = len(store.pop(min(store))["rows"])
+        capfd.readouterr()
+        with caplog.at_level("INFO", logger="mdfuzzy"):
+            mf.rmsd_neighbors_within(peptide, radius=0.02, store=store, progress=True)
+        shown = capfd.readouterr().err
+        assert f"{len(peptide) - rows}/{len(peptide)}" in shown.split("\r")[1]
+        assert f" {len(peptide)}/{len(peptide)}" in shown.split("\r")[-1]
+        assert f"within 0.02 nm ({rows:,} of them still to do) among" in caplog.text
+
+    def test_nothing_to_do(self, peptide, capfd, caplog):
+        store = Kept()
+        plain = mf.rmsd_neighbors_within(peptide, radius=0.02, store=store)
+        with caplog.at_level("INFO", logger="mdfuzzy"):
+            again = mf.rmsd_neighbors_within(peptide, radius=0.02, store=store, progress=True)
+        assert_same_graph(again, plain)
+        assert capfd.readouterr().err == caplog.text == ""
+
+    def test_no_store(self, peptide):
+        for search in (
+            lambda: mf.rmsd_neighbors(peptide, n_neighbors=10, store="out"),
+            lambda: mf.rmsd_neighbors_within(peptide, radius=0.02, store="out"),
+        ):
+            with pytest.raises(AttributeError, match="'str' object has no attribute 'get'"):
+                search()
+
+
 class TestLongWork:
     def test_finished_blocks_are_kept_and_used(self, peptide, monkeypatch):
         monkeypatch.setattr("mdfuzzy.rmsd.BLOCK", 4)
@@ -447,10 +579,6 @@ class TestLongWork:
         assert "GB" in message
 
     def test_a_store_that_fails_leaves_nothing_running(self, peptide):
-        class Full(dict):
-            def put(self, name, **arrays):
-                raise OSError("no space left")
-
         before = threading.active_count()
         with pytest.raises(OSError, match="no space left"):
             mf.rmsd_neighbors(peptide, n_neighbors=10, store=Full())
