@@ -109,6 +109,8 @@ def run(files: list[Path], top: Path, folder: Path) -> dict:
         clock.lap(name)
     return {
         "frames": len(frames),
+        "k": result.k,
+        "edges": len(result.graph.indices),
         "threads": thread_count(None),
         "steps": clock.rows(),
         "states": result.n_states,

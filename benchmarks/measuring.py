@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import numpy as np
+
 import mdfuzzy as mf
 
 _STATUS = Path("/proc/self/status")
@@ -30,6 +32,17 @@ def peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 
+def touch_memory(gigabytes: float) -> float:
+    """Take so much memory from the system, write to it, and give it back; return the seconds for each GB.
+
+    A virtual machine may get memory from its host only when it is used for the first time, and lose it again
+    soon after it was given back: then this takes seconds, and milliseconds when repeated at once.
+    """
+    begin = time.perf_counter()
+    np.empty(int(gigabytes * 1e9), np.uint8).fill(1)
+    return (time.perf_counter() - begin) / gigabytes
+
+
 @dataclass
 class Lap:
     """What one step took, in all of its turns."""
@@ -37,6 +50,8 @@ class Lap:
     name: str
     seconds: float = 0.0
     memory: float = 0.0  # peak, GB
+    processor: float = 0.0  # seconds of all threads in the program
+    system: float = 0.0  # seconds of all threads in the system: for memory, above all
 
 
 @dataclass
@@ -51,18 +66,29 @@ class Clock:
     def restart(self) -> None:
         """Count from now on."""
         reset_peak()
-        self._since = time.perf_counter()
+        self._since, self._used = time.perf_counter(), _processor_times()
 
     def lap(self, name: str) -> None:
         """Give the time since the last lap to the step `name`."""
         step = self.laps.setdefault(name, Lap(name))
         step.seconds += time.perf_counter() - self._since
+        program, system = np.subtract(_processor_times(), self._used).tolist()
+        step.processor += program
+        step.system += system
         step.memory = max(step.memory, peak_memory())
         self.restart()
 
     def rows(self) -> list[dict]:
         """Return the steps as plain dictionaries."""
         return [asdict(lap) for lap in self.laps.values()]
+
+
+def _processor_times() -> tuple[float, float]:
+    """Return the seconds of all threads in the program and in the system."""
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime, used.ru_stime
 
 
 def machine(*packages: str) -> dict:

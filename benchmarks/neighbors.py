@@ -5,21 +5,21 @@
 
 Searches exactly, then with --recall (1 leaves that out). Prints ratios to peers timed in the same run on the
 same cores. Comparing all pairs is timed on a sample of queries and extrapolated: its cost per query is
-constant. Data: the folder of the full-size alanine dipeptide set (--data).
+constant. What a virtual machine takes to get memory from its host is left out, for all of them. Data: the
+folder of the full-size alanine dipeptide set (--data).
 """
 
 import argparse
 import multiprocessing
 import os
 import queue
-import resource
 import sys
 import time
 from pathlib import Path
 
 import numba
 import numpy as np
-from measuring import machine
+from measuring import machine, peak_memory, reset_peak, touch_memory
 
 import mdfuzzy as mf
 from mdfuzzy._kernels.lanes import LANES, correlate, largest_eigenvalues
@@ -29,6 +29,10 @@ from mdfuzzy.rmsd_index import build_index
 
 DATA = Path(os.environ.get("MDFUZZY_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data")) / "ala2"
 SECONDS = time.perf_counter
+#: GB that are used for a moment before a search is timed, so that the first use of memory is not part of it.
+MEMORY = 2.5
+#: How often each search is timed; the fastest counts.
+REPEATS = 2
 
 
 def read(folder: Path, n: int) -> np.ndarray:
@@ -102,10 +106,16 @@ def measure(xyz: np.ndarray, k: int, recall: float, queries: int) -> dict[str, f
     """Time the search, exact and with `recall`, and both ways to compare all pairs."""
     n = len(xyz)
     sample = np.sort(np.random.default_rng(0).choice(n, queries, replace=False))
-    begin = SECONDS()
-    found = mf.rmsd_neighbors(xyz, n_neighbors=k)
-    seconds = SECONDS() - begin
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    times, found, memory = {1.0: [], recall: []}, {}, 0.0
+    for wanted in (1.0, recall) * REPEATS:  # in turn; if 1 is wanted, that only
+        found.pop(wanted, None)
+        touch_memory(MEMORY)
+        reset_peak()
+        begin = SECONDS()
+        found[wanted] = mf.rmsd_neighbors(xyz, n_neighbors=k, recall=wanted)
+        times[wanted].append(SECONDS() - begin)
+        memory = memory or peak_memory()
+    seconds = min(times[1.0])
     index = build_index(xyz)
     chunks = index.own_chunks()
     part = chunks.take(np.random.default_rng(0).permutation(len(chunks))[:64])
@@ -116,20 +126,17 @@ def measure(xyz: np.ndarray, k: int, recall: float, queries: int) -> dict[str, f
         "frames": n, "seconds": seconds, "queries per second": n / seconds,
         "times md.rmsd": mdtraj_seconds * n / seconds,
         "times vectorised kernel": kernel_seconds * n / seconds,
-        "recall": share_found(found.indices[sample], sample, rows),
+        "recall": share_found(found[1.0].indices[sample], sample, rows),
         "share of pairs tested": counts[2] / n, "share evaluated exactly": counts[3] / n,
         "cells visited per query": counts[1], "peak memory, GB": memory,
     }  # fmt: skip
     if recall < 1:
-        del found
-        begin = SECONDS()
-        found = mf.rmsd_neighbors(xyz, n_neighbors=k, recall=recall)
-        seconds, wanted = SECONDS() - begin, f"with recall={recall:g}: "
+        less, wanted = min(times[recall]), f"with recall={recall:g}: "
         result |= {
-            f"{wanted}seconds": seconds,
-            f"{wanted}share of the exact time": seconds / result["seconds"],
-            f"{wanted}recall reported": found.recall or 1.0,
-            f"{wanted}recall": share_found(found.indices[sample], sample, rows),
+            f"{wanted}seconds": less,
+            f"{wanted}share of the exact time": less / seconds,
+            f"{wanted}recall reported": found[recall].recall or 1.0,
+            f"{wanted}recall": share_found(found[recall].indices[sample], sample, rows),
         }
     return result
 

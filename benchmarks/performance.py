@@ -60,10 +60,13 @@ _GROWTH = """## Growth with the number of frames
 
     python benchmarks/growth.py
 
-Each size in a process of its own, threads: {threads}. An exponent e means that the time grows as the number
-of frames to the power e, fitted to all sizes, and to the two largest alone; n log n is about 1.08. (What fits
-the processor's caches takes less for each frame, so a fit that begins with few frames shows where it no
-longer does.)
+Each size in processes of its own, threads: {threads}; of every step the fastest of {repeats} runs. An
+exponent e means that the time grows as the number of frames to the power e, fitted to all sizes, and to the
+two largest alone, and to the processor's time in the program without that in the system; n log n is about
+1.08. The number of neighbours in the graph, k, is chosen by the number of frames and grows as its logarithm:
+so do the edges of a frame, and what takes the same time for every edge grows as n log n, or as the edges
+do. *Of that system*: the share of the processor's time with all frames in which the system hands out memory
+or writes files. A virtual machine may take seconds for every GB that it has to get from its host.
 
 ![time and memory against frames](growth.svg)
 

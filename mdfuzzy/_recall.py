@@ -7,13 +7,15 @@ import numpy as np
 from mdfuzzy.rmsd_index import Chunks, RmsdIndex
 
 #: Groups of queries in the sample.
-SAMPLE = 160
+SAMPLE = 112
 #: Standard errors by which the sample has to be better than what is asked for.
 MARGIN = 3
 #: Groups that are looked at first, for a factor that is nearly right.
 FEW = 16
 #: Factors are multiples of 1 / GRID. The share of neighbours missed falls about as exp(-FALL factor).
 GRID, FALL = 200, 18
+#: Where the search for it begins.
+GUESS = 80
 
 
 def choose_factor(
@@ -39,16 +41,20 @@ def choose_factor(
         residuals = np.bincount(group, found - found.mean())
         return float(found.mean()), float(np.sqrt(np.sum(residuals**2)) / len(found))
 
-    low, high = GRID // 10, GRID
-    while low < high:  # recall grows with the factor; where a few groups reach it is nearly right
-        middle = (low + high) // 2
-        low, high = (low, middle) if measure(FEW, middle)[0] >= recall else (middle + 1, high)
-    low = min(low, GRID - 1)
+    lowest, highest = GRID // 10, GRID - 1
+
+    def next_guess(step: int, reached: float) -> int:
+        """Return the factor that would be right if the share missed falls as it usually does."""
+        missed = np.log(max(1 - reached, 1e-9) / (1 - recall))
+        return int(np.clip(step + np.rint(GRID / FALL * missed), lowest, highest))
+
+    low = GUESS
+    for _ in range(3):  # a few groups are enough to come near
+        low = next_guess(low, measure(FEW, low)[0])
     reached, error = measure(SAMPLE, low)
-    missed = np.log(max(1 - reached + MARGIN * error, 1e-9) / (1 - recall))
-    low = int(np.clip(low + np.rint(GRID / FALL * missed), GRID // 10, GRID - 1))
+    low = next_guess(low, reached - MARGIN * error)
     best, step = (1.0, None), 0
-    while GRID // 10 <= low < GRID:
+    while lowest <= low <= highest:
         reached, error = measure(SAMPLE, low)
         enough = reached - MARGIN * error >= recall
         if enough:

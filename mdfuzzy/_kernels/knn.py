@@ -73,7 +73,7 @@ class Workspace(NamedTuple):
     # of a leaf
     boxes: np.ndarray  # distances of the queries to its box
     near: np.ndarray  # distances of its targets to one query
-    row: np.ndarray  # u of that query
+    row: np.ndarray  # u of each query, of those that needed it in this cell
     hit: np.ndarray  # the targets that may be near
     squares: np.ndarray  # |D|^2 of these
     # the candidates so far
@@ -99,7 +99,7 @@ def workspace(cells: Cells, room: int) -> Workspace:
             moved=lanes(width, single), coordinates=lanes(ROWS, single), nearness=lanes(), torque=lanes(),
             spread=lanes(), limit=lanes(1, single),
         ),
-        boxes=lanes(1, single), near=lanes(1, single), row=np.zeros(cells.rows.shape[1], single),
+        boxes=lanes(1, single), near=lanes(1, single), row=np.zeros((LANES, cells.rows.shape[1]), single),
         hit=lanes(1, np.int32), squares=lanes(1, single),
         tally=Tally(np.empty((LANES, BINS), np.int32), lanes(1, np.int64), lanes(1, np.int64)),
         targets=np.empty((LANES, room), np.int32), bounds=np.empty((LANES, room)),
@@ -159,6 +159,7 @@ def search_cell(cells, cell, queries, members, own, slack, factor, k, lowest, wo
     targets, bounds, filled, threshold = work.targets, work.bounds, work.filled, work.threshold
     exact, overlap = factor == 1, np.float32(1 - factor)
     width, room = len(moved) // LANES, targets.shape[1]
+    known = np.uint64(0)  # the queries whose row is there
     n_leaves, home = cells.leaf_start[cell + 1] - cells.leaf_start[cell], 0
     if own and cells.cell_start[cell] <= members[0] < cells.cell_start[cell + 1]:
         home = (members[0] - cells.cell_start[cell]) // LANES
@@ -188,12 +189,14 @@ def search_cell(cells, cell, queries, members, own, slack, factor, k, lowest, wo
                     )
                 if filled[l] + LANES > room:
                     return False
-            for j in range(width):
-                row[j] = moved[j * LANES + l]
+            if not (known >> np.uint64(l)) & np.uint64(1):
+                known |= np.uint64(1) << np.uint64(l)
+                for j in range(width):
+                    row[l, j] = moved[j * LANES + l]
             hits = 0
             while bits:
                 hit[hits] = base + first_member(bits)
-                squares[hits] = squared_difference(row, rows, hit[hits])
+                squares[hits] = squared_difference(row, l, rows, hit[hits])
                 bits &= bits - np.uint64(1)
                 hits += 1
             at, counted, top = filled[l], inside[l], highest[l]

@@ -122,10 +122,10 @@ def box_distances(coordinates, low, high, leaf, out):  # OUT out
 
 
 @kernel(fastmath=True)
-def squared_difference(row, rows, at):
-    """Return |row - rows[at]|^2."""
+def squared_difference(left, i, right, j):
+    """Return |left[i] - right[j]|^2."""
     total = np.float32(0)
-    for j in range(len(row)):
-        d = row[j] - rows[at, j]
+    for c in range(left.shape[1]):
+        d = left[i, c] - right[j, c]
         total += d * d
     return total
