@@ -7,13 +7,13 @@ import numpy as np
 from mdfuzzy.rmsd_index import Chunks, RmsdIndex
 
 #: Groups of queries in the sample.
-SAMPLE = 112
+SAMPLE = 160
 #: Standard errors by which the sample has to be better than what is asked for.
 MARGIN = 3
 #: Groups that are looked at first, for a factor that is nearly right.
 FEW = 16
 #: Factors are multiples of 1 / GRID. The share of neighbours missed falls about as exp(-FALL factor).
-GRID, FALL = 200, 18
+GRID, FALL = 200, 15
 #: Where the search for it begins.
 GUESS = 80
 
@@ -41,26 +41,25 @@ def choose_factor(
         residuals = np.bincount(group, found - found.mean())
         return float(found.mean()), float(np.sqrt(np.sum(residuals**2)) / len(found))
 
-    lowest, highest = GRID // 10, GRID - 1
-
-    def next_guess(step: int, reached: float) -> int:
-        """Return the factor that would be right if the share missed falls as it usually does."""
-        missed = np.log(max(1 - reached, 1e-9) / (1 - recall))
-        return int(np.clip(step + np.rint(GRID / FALL * missed), lowest, highest))
+    def enough(step: int) -> bool:
+        reached, error = measure(SAMPLE, step)
+        return reached - MARGIN * error >= recall
 
     low = GUESS
-    for _ in range(3):  # a few groups are enough to come near
-        low = next_guess(low, measure(FEW, low)[0])
-    reached, error = measure(SAMPLE, low)
-    low = next_guess(low, reached - MARGIN * error)
-    best, step = (1.0, None), 0
-    while lowest <= low <= highest:
-        reached, error = measure(SAMPLE, low)
-        enough = reached - MARGIN * error >= recall
-        if enough:
-            best = low / GRID, reached
-        if step == (1 if enough else -1):  # from the other side
-            break
-        step = -1 if enough else 1
-        low += step
-    return best
+    for groups in (FEW, FEW, FEW, SAMPLE):  # a few groups are enough to come near
+        reached, error = measure(groups, low)
+        missed = 1 - reached + (MARGIN * error if groups == SAMPLE else 0)
+        change = GRID / FALL * np.log(max(missed, 1e-9) / (1 - recall))
+        low = int(np.clip(low + np.rint(change), GRID // 10, GRID - 1))
+    # From there in strides that double, until one factor is too small and another is enough; then between.
+    stride, too_small = 1, GRID // 10 - 1
+    while low > GRID // 10 and enough(low):
+        low, stride = max(low - stride, GRID // 10), 2 * stride
+    while not enough(low):
+        if low == GRID - 1:
+            return 1.0, None
+        too_small, low, stride = low, min(low + stride, GRID - 1), 2 * stride
+    while low - too_small > 1:
+        middle = (low + too_small) // 2
+        low, too_small = (middle, too_small) if enough(middle) else (low, middle)
+    return low / GRID, measure(SAMPLE, low)[0]
