@@ -5,6 +5,7 @@ centres.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,6 +54,26 @@ class Chunks(Movable):
     def take(self, chosen: np.ndarray | slice) -> "Chunks":
         """Return some of the groups."""
         return replace(self, first=self.first[chosen], last=self.last[chosen], cell=self.cell[chosen])
+
+
+class Targets(NamedTuple):
+    """What was found for some groups: their queries in turn, and the targets of these without gaps."""
+
+    groups: slice
+    queries: np.ndarray  # which frame each query is
+    sizes: np.ndarray  # how many targets each has
+    targets: np.ndarray  # their numbers in the index
+    squares: np.ndarray  # squared norms
+    counts: np.ndarray  # (groups, 4), see `RmsdIndex.nearest`
+
+    def nearest(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the targets and squared norms, (queries, count) each."""
+        if np.any(self.sizes < count):
+            raise RuntimeError(
+                f"The search must find {count} neighbours of every frame; got fewer than {count} neighbours "
+                f"for frame {self.queries[np.argmin(self.sizes)]}. Please report this data."
+            )
+        return self.targets.reshape(-1, count), self.squares.reshape(-1, count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,16 +136,16 @@ class RmsdIndex(Movable):
         distances = np.empty(indices.shape, np.float64 if squared else np.float32)
         counts = np.zeros((len(chunks), 4), np.int64)
 
-        def keep(c: int, targets: np.ndarray, squares: np.ndarray, count: np.ndarray) -> None:
-            rows = slice(start[c], start[c + 1])
-            size = rows.stop - rows.start
-            indices[rows], counts[c] = self.cells.order[targets[:size, :n_neighbors]], count
-            squares = squares[:size, :n_neighbors]
+        def keep(found: Targets) -> None:
+            targets, squares = found.nearest(n_neighbors)
+            rows = slice(start[found.groups.start], start[found.groups.stop])
+            indices[rows], counts[found.groups] = self.cells.order[targets], found.counts
             distances[rows] = squares if squared else self.lengths(squares)
             if advance is not None:
-                advance(size)
+                advance(len(targets))
 
-        run_ranges(self._searcher(chunks, n_neighbors, factor, keep), len(chunks), STEP, n_jobs)
+        search = self._searcher(chunks, None, n_neighbors, keep, factor=factor)
+        run_ranges(search, len(chunks), STEP, n_jobs)
         return indices, distances, counts
 
     def nearest_in_turn(
@@ -144,50 +165,13 @@ class RmsdIndex(Movable):
         What is found is put into the rows of `indices` and `distances` (RMSD, nm) that belong to the queries.
         """
 
-        def keep(c: int, targets: np.ndarray, squares: np.ndarray, _: np.ndarray) -> None:
-            rows = chunks.frames[chunks.first[c] : chunks.last[c]]
-            hand_over(targets, squares, self.cells.order, self.cells.atoms, rows, indices, distances)
-            advance(len(rows))
+        def keep(found: Targets) -> None:
+            targets, squares = found.nearest(n_neighbors)
+            hand_over(targets, squares, self.cells.order, self.cells.atoms, found.queries, indices, distances)
+            advance(len(targets))
 
-        return run_in_turn(self._searcher(chunks, n_neighbors, factor, keep), blocks, STEP, n_jobs)
-
-    def _searcher(
-        self,
-        chunks: Chunks,
-        n_neighbors: int,
-        factor: float,
-        keep: Callable[[int, np.ndarray, np.ndarray, np.ndarray], None],
-    ) -> Callable[[int, int], None]:
-        """Return what searches a range of groups and hands each over: (group, targets, squares, counts).
-
-        Row l of the targets, numbered as in the index, and of their squared norms begins with the nearest
-        ones of query l.
-        """
-        cells, slack = self.shrunk(factor), self.slack(chunks.queries)
-        room = ROOM * max(n_neighbors, kernels.LANES)
-        unlimited = np.full(kernels.LANES, NO_LIMIT)
-
-        def search(first: int, last: int) -> None:
-            work, count = knn.workspace(cells, room), np.empty(4, np.int64)
-            for c in range(first, last):
-                if c == first or chunks.cell[c] != chunks.cell[c - 1]:
-                    gaps = knn.cell_gaps(cells, factor, chunks.cell[c], slack)
-                members = np.arange(chunks.first[c], chunks.last[c])
-                count[:] = 0
-                knn.search_group(
-                    chunks.queries, members, chunks.cell[c], chunks.own, cells, gaps, slack, factor,
-                    unlimited, n_neighbors, work, count,
-                )  # fmt: skip
-                filled = work.filled[: len(members)]
-                if np.any(filled < n_neighbors):
-                    frame = chunks.frames[members[np.argmin(filled)]]
-                    raise RuntimeError(
-                        f"The search must find {n_neighbors} neighbours of every frame; got fewer than "
-                        f"{n_neighbors} neighbours for frame {frame}. Please report this data."
-                    )
-                keep(c, work.targets, work.bounds, count)
-
-        return search
+        search = self._searcher(chunks, None, n_neighbors, keep, factor=factor)
+        return run_in_turn(search, blocks, STEP, n_jobs)
 
     def lengths(self, squares: np.ndarray) -> np.ndarray:
         """Return the RMSDs (nm, float32) of squared norms."""
@@ -209,17 +193,23 @@ class RmsdIndex(Movable):
         limits = np.full(chunks.sizes.sum(), radius * np.sqrt(self.cells.atoms))
         found: list[tuple[np.ndarray, np.ndarray, np.ndarray] | None] = [None] * len(chunks)
 
-        def keep(c: int, sizes: np.ndarray, indices: np.ndarray, squares: np.ndarray) -> None:
-            queries = chunks.frames[chunks.first[c] : chunks.last[c]].astype(np.int32)
-            found[c] = np.repeat(queries, sizes), indices, self.lengths(squares)
+        def keep(part: Targets) -> None:
+            queries, indices = np.repeat(part.queries, part.sizes), self.cells.order[part.targets]
+            found[part.groups.start] = (
+                queries.astype(np.int32),
+                indices.astype(np.int32),
+                self.lengths(part.squares),
+            )
             if advance is not None:
-                advance(len(queries))
+                advance(len(part.queries))
 
-        search = self._pair_searcher(chunks, limits, 0, keep)
+        search = self._searcher(chunks, limits, 0, keep)
         with closing(run_in_turn(search, blocks, STEP, n_jobs)) as done:
             for number in done:
                 groups = blocks[number]
-                queries, indices, distances = map(np.concatenate, zip(*found[groups], strict=True))
+                queries, indices, distances = map(
+                    np.concatenate, zip(*filter(None, found[groups]), strict=True)
+                )
                 found[groups] = [None] * (groups.stop - groups.start)  # only once in memory
                 rows = chunks.take(groups).order
                 yield {"rows": rows, "queries": queries, "indices": indices, "distances": distances}
@@ -232,47 +222,54 @@ class RmsdIndex(Movable):
         Rows count the queries of the chunks, one group after the other. With `n_neighbors` only the nearest
         so many of each query are sure to be among them, and some may be beyond the limit.
         """
-        start = offsets(chunks.sizes)
-        found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [None] * len(chunks)
+        found: list[tuple[np.ndarray, np.ndarray, np.ndarray] | None] = [None] * len(chunks)
 
-        def keep(c: int, sizes: np.ndarray, indices: np.ndarray, squares: np.ndarray) -> None:
-            found[c] = np.repeat(np.arange(start[c], start[c + 1]), sizes), indices, squares
+        def keep(part: Targets) -> None:
+            indices = self.cells.order[part.targets].astype(np.int32)
+            found[part.groups.start] = part.sizes, indices, part.squares.copy()
 
-        run_ranges(self._pair_searcher(chunks, limits, n_neighbors, keep), len(chunks), STEP, n_jobs)
-        rows, indices, squares = map(np.concatenate, zip(*found, strict=True))
-        return rows, indices, squares
+        run_ranges(self._searcher(chunks, limits, n_neighbors, keep), len(chunks), STEP, n_jobs)
+        sizes, indices, squares = map(np.concatenate, zip(*filter(None, found), strict=True))
+        return np.repeat(np.arange(len(sizes)), sizes), indices, squares
 
-    def _pair_searcher(
+    def _searcher(
         self,
         chunks: Chunks,
-        limits: np.ndarray,
+        limits: np.ndarray | None,
         n_neighbors: int,
-        keep: Callable[[int, np.ndarray, np.ndarray, np.ndarray], None],
+        keep: Callable[[Targets], None],
+        *,
+        factor: float = 1.0,
     ) -> Callable[[int, int], None]:
-        """Return what searches a range of groups within `limits` and hands each over.
+        """Return what searches a range of groups and hands over what it found.
 
-        As (group, sizes, indices, squared norms): of the pairs of each query, and how many these are.
+        The `limits` of the queries are norms; None is no limit. With `n_neighbors` of 0 all within them are
+        found.
         """
-        slack, start = self.slack(chunks.queries), offsets(chunks.sizes)
+        cells, slack, start = self.shrunk(factor), self.slack(chunks.queries), offsets(chunks.sizes)
+        if limits is None:
+            limits = np.full(start[-1], NO_LIMIT)
 
         def search(first: int, last: int) -> None:
-            room = max(16 * kernels.LANES, ROOM * n_neighbors)
-            work, count = knn.workspace(self.cells, room), np.zeros(4, np.int64)
-            for c in range(first, last):
-                if c == first or chunks.cell[c] != chunks.cell[c - 1]:
-                    gaps = knn.cell_gaps(self.cells, 1.0, chunks.cell[c], slack)
-                members = np.arange(chunks.first[c], chunks.last[c])
-                while not knn.search_group(
-                    chunks.queries, members, chunks.cell[c], chunks.own, self.cells, gaps, slack, 1.0,
-                    limits[start[c] : start[c + 1]], n_neighbors, work, count,
-                ):  # fmt: skip
+            room = ROOM * max(n_neighbors, kernels.LANES)
+            while first < last:
+                work, part = knn.workspace(cells, room), chunks.take(slice(first, last))
+                sizes, counts = np.empty(part.sizes.sum(), np.int64), np.zeros((len(part), 4), np.int64)
+                space = kernels.LANES * max(room, STEP * n_neighbors)
+                targets, squares = np.empty(space, np.int32), np.empty(space)
+                done = knn.search_groups(
+                    part.queries, part.first, part.last, part.cell, part.own, cells, slack, factor,
+                    limits[start[first] : start[last]], n_neighbors, work, sizes, targets, squares, counts,
+                )  # fmt: skip
+                if done == 0:  # too many targets of the first group
                     room *= 2
-                    work = knn.workspace(self.cells, room)
-                sizes = work.filled[: len(members)]
-                here = slice(len(members)), slice(sizes.max())
-                taken = np.arange(sizes.max()) < sizes[:, None]
-                indices = self.cells.order[work.targets[here][taken]].astype(np.int32)
-                keep(c, sizes, indices, work.bounds[here][taken])
+                    continue
+                groups = slice(first, first + done)
+                queries = chunks.take(groups).order
+                sizes, counts = sizes[: len(queries)], counts[:done]
+                targets, squares = targets[: sizes.sum()], squares[: sizes.sum()]
+                keep(Targets(groups, queries, sizes, targets, squares, counts))
+                first += done
 
         return search
 

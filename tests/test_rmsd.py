@@ -644,7 +644,7 @@ class TestBadInput:
             mf.rmsd_neighbors(scale * wiggled(20, 5, seed=0).astype(float), n_neighbors=2)
 
     def test_a_search_that_finds_too_few_raises(self, monkeypatch):
-        monkeypatch.setattr(knn, "search_group", lambda *arguments: arguments[-2].filled.fill(0) is None)
+        monkeypatch.setattr(knn, "search_groups", lambda *arguments: arguments[-4].fill(0) or len(arguments[3]))
         with pytest.raises(RuntimeError, match=r"got fewer than 3 neighbours for frame"):
             mf.rmsd_neighbors(wiggled(20, 5, seed=0), n_neighbors=3)
 

@@ -12,9 +12,9 @@ def peak_memory() -> int:
 
 def compiled() -> tuple[int, int]:
     """How many versions of the search a worker has, and how many of them it compiled itself."""
-    from mdfuzzy._kernels.knn import search_group
+    from mdfuzzy._kernels.knn import search_groups
 
-    return len(search_group.signatures), sum(search_group.stats.cache_misses.values())
+    return len(search_groups.signatures), sum(search_groups.stats.cache_misses.values())
 
 
 def give_up(name: str) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mdfuzzy._kernels.jit import kernel
-from mdfuzzy._kernels.rmsd import squared_distances
+from mdfuzzy._kernels.rmsd import Scratch, fill_squared_distances, scratch
 
 #: Bins of a tally: 32 octaves of 32.
 BINS = 1024
@@ -41,7 +41,16 @@ def lower_edge(bin_number):
 
 @kernel()
 def sort_together(keys, items):  # IN, OUT keys, items
-    """Sort `keys`, and `items` along with them.
+    """Sort `keys`, and `items` along with them."""
+    n = len(keys)
+    sort_in_space(
+        keys, items, np.empty(n), np.empty_like(items), np.empty(n, np.int32), np.empty(2 * n + 2, np.int32)
+    )
+
+
+@kernel()
+def sort_in_space(keys, items, old_keys, old_items, place, first):  # IN, OUT keys, items; OUT the others
+    """Do the same, in space for n keys, n items, n places and 2 n + 2 bins.
 
     Into bins of equal width first, two for each key: no branches to mispredict. What is still out of order is
     so within a bin, and Shell's method ends it, beginning with gaps as long as the fullest bin.
@@ -52,10 +61,11 @@ def sort_together(keys, items):  # IN, OUT keys, items
         low, high = min(low, keys[i]), max(high, keys[i])
     if not high - low > 1e-290:  # also a width of bins that divides by zero
         return
-    old_keys, old_items = keys.copy(), items.copy()
-    place, first = np.empty(n, np.int32), np.zeros(2 * n + 2, np.int32)
     scale = 2 * n / (high - low)
+    for b in range(2 * n + 2):
+        first[b] = 0
     for i in range(n):
+        old_keys[i], old_items[i] = keys[i], items[i]
         place[i] = np.int32((keys[i] - low) * scale)
         first[place[i] + 1] += 1
     gap = 1
@@ -98,37 +108,58 @@ def drop_distant(lane, targets, bounds, count, squared):  # IN, OUT targets, bou
     return left
 
 
+class Settling(NamedTuple):
+    """What `settle` works on, made once: memory that is asked for again and again takes time."""
+
+    kept: np.ndarray
+    exact: np.ndarray
+    old_keys: np.ndarray
+    old_items: np.ndarray
+    place: np.ndarray
+    first: np.ndarray
+    distances: Scratch
+
+
+def settling(width: int, room: int) -> Settling:
+    """Return space to settle up to `room` candidates, frames of `width` numbers."""
+    return Settling(
+        kept=np.empty(room, np.int32), exact=np.empty(room), old_keys=np.empty(room),
+        old_items=np.empty(room, np.int32), place=np.empty(room, np.int32),
+        first=np.empty(2 * room + 2, np.int32), distances=scratch(width),
+    )  # fmt: skip
+
+
 @kernel()
-def settle(
-    first, last, queries, members, norm, cells, targets, bounds, filled, threshold, k
-):  # OUT targets, bounds, filled
-    """Compute exact distances of the candidates of some lanes; keep, in order, the k nearest or, with k = 0,
-    all.
+def settle(lane, queries, members, cells, k, work):  # OUT targets, bounds, filled of work
+    """Compute exact distances of a lane's candidates; keep, in order, the k nearest or, with k = 0, all.
 
     Those whose bound, or distance, is above the threshold are left out; of equally near ones the first frames
     are nearer.
     """
-    for l in range(first, last):
-        squared = threshold[l] ** 2
-        left = drop_distant(l, targets, bounds, filled[l], squared)
-        kept, exact = targets[l, :left].copy(), np.empty(left)
-        squared_distances(queries.flat[members[l]], norm[l], cells.flat, cells.norms, kept, exact)
-        sort_together(exact, kept)
-        if k > 0:
-            settle_ties(exact, kept, cells.order)
-        size = 0
-        while size < left and (size < k or k == 0) and (k > 0 or exact[size] <= squared):
-            targets[l, size], bounds[l, size] = kept[size], exact[size]
-            size += 1
-        filled[l] = size
+    targets, bounds, space = work.targets, work.bounds, work.settling
+    squared = work.threshold[lane] ** 2
+    left = drop_distant(lane, targets, bounds, work.filled[lane], squared)
+    kept, exact = space.kept[:left], space.exact[:left]
+    for i in range(left):
+        kept[i] = targets[lane, i]
+    query, norm = queries.flat[members[lane]], work.norm[lane]
+    fill_squared_distances(query, norm, cells.flat, cells.norms, kept, exact, space.distances)
+    sort_in_space(exact, kept, space.old_keys, space.old_items, space.place, space.first)
+    if k > 0:
+        settle_ties(exact, kept, cells.order)
+    size = 0
+    while size < left and (size < k or k == 0) and (k > 0 or exact[size] <= squared):
+        targets[lane, size], bounds[lane, size] = kept[size], exact[size]
+        size += 1
+    work.filled[lane] = size
 
 
 @kernel(nogil=True)
-def hand_over(targets, bounds, order, atoms, rows, indices, distances):  # OUT indices, distances
+def hand_over(targets, squares, order, atoms, rows, indices, distances):  # OUT indices, distances
     """Set the rows of the result that belong to queries: frames, and RMSDs from squared norms."""
     for l in range(len(rows)):
         row = rows[l]
         for i in range(indices.shape[1]):
             indices[row, i] = order[targets[l, i]]
         for i in range(indices.shape[1]):  # a loop of its own, which vectorises
-            distances[row, i] = np.sqrt(bounds[l, i] / atoms)
+            distances[row, i] = np.sqrt(squares[l, i] / atoms)

@@ -16,11 +16,13 @@ import numpy as np
 
 from mdfuzzy._kernels.candidates import (
     BINS,
+    Settling,
     Tally,
     bin_of,
     drop_distant,
     lower_edge,
     settle,
+    settling,
     sort_together,
 )
 from mdfuzzy._kernels.cells import AXES, ROWS, Cells
@@ -81,6 +83,7 @@ class Workspace(NamedTuple):
     targets: np.ndarray
     bounds: np.ndarray
     filled: np.ndarray
+    settling: Settling
 
 
 def workspace(cells: Cells, room: int) -> Workspace:
@@ -103,11 +106,11 @@ def workspace(cells: Cells, room: int) -> Workspace:
         hit=lanes(1, np.int32), squares=lanes(1, single),
         tally=Tally(np.empty((LANES, BINS), np.int32), lanes(1, np.int64), lanes(1, np.int64)),
         targets=np.empty((LANES, room), np.int32), bounds=np.empty((LANES, room)),
-        filled=lanes(1, np.int64),
+        filled=lanes(1, np.int64), settling=settling(width, room),
     )  # fmt: skip
 
 
-@kernel(nogil=True)
+@kernel()
 def cell_gaps(cells, factor, pivot, slack):
     """Return a lower bound, for every cell, of the distance from the centre of `pivot` to any of its
     frames.
@@ -142,7 +145,7 @@ def cells_within(gaps, reach, pivot):
     return cells[:count]
 
 
-@kernel()
+@kernel(inline="always")
 def search_cell(cells, cell, queries, members, own, slack, factor, k, lowest, work, counts):
     """Add to the candidates (OUT targets, bounds, filled, threshold, tally of `work`) every target of a cell
     that may be near.
@@ -184,9 +187,7 @@ def search_cell(cells, cell, queries, members, own, slack, factor, k, lowest, wo
                 filled[l] = drop_distant(l, targets, bounds, filled[l], threshold[l] ** 2)
                 if filled[l] + LANES > room // 2:  # too many are left: the exact distances of those
                     counts[EVALUATED] += filled[l]
-                    settle(
-                        l, l + 1, queries, members, work.norm, cells, targets, bounds, filled, threshold, k
-                    )
+                    settle(l, queries, members, cells, k, work)
                 if filled[l] + LANES > room:
                     return False
             if not (known >> np.uint64(l)) & np.uint64(1):
@@ -228,7 +229,7 @@ def search_cell(cells, cell, queries, members, own, slack, factor, k, lowest, wo
     return True
 
 
-@kernel(nogil=True)
+@kernel(inline="always")
 def search_group(queries, members, pivot, own, cells, gaps, slack, factor, radii, k, work, counts):
     """Find the k nearest targets, or with k = 0 all within its radius, of up to 64 queries near one cell.
 
@@ -305,5 +306,37 @@ def search_group(queries, members, pivot, own, cells, gaps, slack, factor, radii
             sequence, position = cells_within(gaps, worst + reach * span + slack.length, pivot), 0
     for l in range(size):
         counts[EVALUATED] += work.filled[l]
-    settle(0, size, queries, members, norm, cells, work.targets, work.bounds, work.filled, threshold, k)
+        settle(l, queries, members, cells, k, work)
     return True
+
+
+@kernel(nogil=True)
+def search_groups(
+    queries, first, last, pivots, own, cells, slack, factor, radii, k, work, sizes, targets, squares, counts
+):
+    """Search for some groups of queries, one after the other; return how many are done.
+
+    The queries first[g] to last[g] are a group, near the centre of the cell pivots[g]; each query has its
+    radius. OUT, the queries of all groups in turn: how many targets each has (`sizes`), these and their
+    squared norms without gaps; and the counts of each group. If there is no room for those of a group, it and
+    those after it are not done.
+    """
+    gaps, row, at = np.empty(0), 0, 0
+    for g in range(len(pivots)):
+        if g == 0 or pivots[g] != pivots[g - 1]:
+            gaps = cell_gaps(cells, factor, pivots[g], slack)
+        members = np.arange(first[g], last[g])
+        limits = radii[row : row + len(members)]
+        if not search_group(
+            queries, members, pivots[g], own, cells, gaps, slack, factor, limits, k, work, counts[g]
+        ):
+            return g
+        if at + work.filled[: len(members)].sum() > len(targets):
+            return g
+        for l in range(len(members)):
+            sizes[row] = work.filled[l]
+            row += 1
+            for i in range(work.filled[l]):
+                targets[at], squares[at] = work.targets[l, i], work.bounds[l, i]
+                at += 1
+    return len(pivots)

@@ -7,6 +7,8 @@ For centred x and y with M = sum_i x_i y_i^T and L the largest eigenvalue of Hor
 Everything in `_kernels` works with this *squared norm*, atoms times RMSD squared.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mdfuzzy._kernels.jit import kernel
@@ -109,16 +111,42 @@ def squared_distance(x, y, norms):
     return squared if squared > SAME * norms else 0.0
 
 
+class Scratch(NamedTuple):
+    """What a comparison of one frame with 64 others works on."""
+
+    query: np.ndarray  # in float64
+    block: np.ndarray  # coordinates of the others
+    m: np.ndarray  # correlations
+    quartic: np.ndarray
+    start: np.ndarray
+    top: np.ndarray
+
+
+@kernel()
+def scratch(width):
+    """Return space to compare flat frames of `width` numbers."""
+    return Scratch(
+        np.empty(width), np.empty(width * LANES, np.float32), np.empty(9 * LANES), np.empty(3 * LANES),
+        np.empty(LANES), np.empty(LANES),
+    )  # fmt: skip
+
+
 @kernel()
 def squared_distances(query, norm, flat, norms, targets, out):  # OUT out
-    """Set out[i] = atoms * RMSD^2 of `query` and the frame flat[targets[i]], 64 at a time.
+    """Set out[i] = atoms * RMSD^2 of `query` and the frame flat[targets[i]]."""
+    fill_squared_distances(query, norm, flat, norms, targets, out, scratch(len(query)))
+
+
+@kernel()
+def fill_squared_distances(query, norm, flat, norms, targets, out, space):  # OUT out
+    """Do the same in given space, 64 targets at a time.
 
     Newton's fixed number of steps converges for all but a few pairs; those, and nearly double roots, are
     done singly.
     """
-    block, m = np.empty(len(query) * LANES, np.float32), np.empty(9 * LANES)
-    quartic, start, top = np.empty(3 * LANES), np.empty(LANES), np.empty(LANES)
-    x = query.astype(np.float64)
+    x, block, m, quartic, start, top = space
+    for j in range(len(query)):
+        x[j] = query[j]
     for first in range(0, len(targets), LANES):
         size = min(LANES, len(targets) - first)
         load_lanes(flat, targets, first, size, block)

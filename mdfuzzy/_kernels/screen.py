@@ -81,7 +81,7 @@ def bracket(squared, m, torque, s2, slack):
     return lower, long * long
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=True, forceinline=True)
 def leaf_distances(coordinates, lane, blocks, leaf, overlap, out):  # OUT out
     """Set out = squared distances of a lane's query to the 64 targets of a leaf.
 
@@ -108,7 +108,7 @@ def leaf_distances(coordinates, lane, blocks, leaf, overlap, out):  # OUT out
         out[l] += (rest - other) ** 2 + shared * other
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=True, forceinline=True)
 def box_distances(coordinates, low, high, leaf, out):  # OUT out
     """Set out = squared distance of each lane's query to the box of a leaf."""
     for l in range(LANES):
