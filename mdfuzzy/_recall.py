@@ -10,18 +10,19 @@ from mdfuzzy.rmsd_index import Chunks, RmsdIndex
 SAMPLE = 160
 #: Standard errors by which the sample has to be better than what is asked for.
 MARGIN = 3
-#: Groups that are looked at first, for a factor that is nearly right.
-FEW = 16
+#: Groups that are looked at first, for a factor that is nearly right, and the share of what may be missed
+#: that the margin will leave.
+FEW, LEFT = 16, 0.8
 #: Factors are multiples of 1 / GRID. The share of neighbours missed falls about as exp(-FALL factor).
 GRID, FALL = 200, 15
-#: Where the search for it begins.
-GUESS = 80
+#: Where the search for it begins, and the smallest.
+GUESS, LEAST = 80, 20
 
 
 def choose_factor(
     index: RmsdIndex, chunks: Chunks, n_neighbors: int, recall: float, n_jobs: int | None
 ) -> tuple[float, float | None]:
-    """Return the smallest factor by which cells may be shrunk, and the recall measured with it.
+    """Return about the smallest factor by which cells may be shrunk, and the recall measured with it.
 
     The recall of a random sample of queries, less three times its standard error over groups of queries, has
     to reach what was asked for. Without such a factor the search is exact: (1, None).
@@ -41,25 +42,25 @@ def choose_factor(
         residuals = np.bincount(group, found - found.mean())
         return float(found.mean()), float(np.sqrt(np.sum(residuals**2)) / len(found))
 
-    def enough(step: int) -> bool:
-        reached, error = measure(SAMPLE, step)
-        return reached - MARGIN * error >= recall
+    def lacking(missed: float, allowed: float) -> float:
+        """Return by how many steps the factor should grow, if neighbours are missed as they usually are."""
+        return GRID / FALL * float(np.log(max(missed, 1e-9) / allowed))
 
-    low = GUESS
-    for groups in (FEW, FEW, FEW, SAMPLE):  # a few groups are enough to come near
-        reached, error = measure(groups, low)
-        missed = 1 - reached + (MARGIN * error if groups == SAMPLE else 0)
-        change = GRID / FALL * np.log(max(missed, 1e-9) / (1 - recall))
-        low = int(np.clip(low + np.rint(change), GRID // 10, GRID - 1))
-    # From there in strides that double, until one factor is too small and another is enough; then between.
-    stride, too_small = 1, GRID // 10 - 1
-    while low > GRID // 10 and enough(low):
-        low, stride = max(low - stride, GRID // 10), 2 * stride
-    while not enough(low):
-        if low == GRID - 1:
-            return 1.0, None
-        too_small, low, stride = low, min(low + stride, GRID - 1), 2 * stride
-    while low - too_small > 1:
-        middle = (low + too_small) // 2
-        low, too_small = (middle, too_small) if enough(middle) else (low, middle)
-    return low / GRID, measure(SAMPLE, low)[0]
+    step = GUESS
+    for _ in range(3):  # a few groups are enough to come near
+        missed = 1 - measure(FEW, step)[0]
+        step = int(np.clip(step + np.rint(lacking(missed, LEFT * (1 - recall))), LEAST, GRID - 1))
+    too_small, enough, stride = LEAST - 1, GRID, 1
+    while enough - too_small > 1:
+        reached, error = measure(SAMPLE, step)
+        change = lacking(1 - reached + MARGIN * error, 1 - recall)
+        if change > 0:  # where it is too small again and again, in strides that double
+            too_small, step, stride = step, step + max(int(np.ceil(change)), stride), 2 * stride
+        else:
+            enough, step = step, step + int(np.ceil(change))
+            if step == enough:  # a smaller one is not likely to be enough
+                break
+            if too_small >= LEAST:  # known, not just assumed
+                step = min(step, (too_small + enough) // 2)
+        step = min(max(step, too_small + 1), enough - 1)
+    return (1.0, None) if enough == GRID else (enough / GRID, measure(SAMPLE, enough)[0])

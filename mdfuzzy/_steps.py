@@ -19,7 +19,7 @@ from mdfuzzy.settings import Settings
 Result = TypeVar("Result")
 
 #: Raised whenever a step gives another result for the same input: saved results are then computed anew.
-REVISION = 5
+REVISION = 6
 #: Among the arrays of a saved step, what it warned of.
 _WARNINGS = "warnings"
 #: What is said when a step begins that may take long.

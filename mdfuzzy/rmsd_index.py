@@ -5,6 +5,7 @@ centres.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from threading import local
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +58,10 @@ class Chunks(Movable):
 
 
 class Targets(NamedTuple):
-    """What was found for some groups: their queries in turn, and the targets of these without gaps."""
+    """What was found for some groups: their queries in turn, and the targets of these without gaps.
+
+    The memory of targets and squares is used again for the next groups.
+    """
 
     groups: slice
     queries: np.ndarray  # which frame each query is
@@ -250,25 +254,32 @@ class RmsdIndex(Movable):
         if limits is None:
             limits = np.full(start[-1], NO_LIMIT)
 
+        kept = local()  # by each thread: fresh memory costs time in the system
+
+        def make_room(room: int) -> None:
+            space = kernels.LANES * max(room, STEP * n_neighbors)
+            kept.room, kept.work = room, knn.workspace(cells, room)
+            kept.targets, kept.squares = np.empty(space, np.int32), np.empty(space)
+
         def search(first: int, last: int) -> None:
-            room = ROOM * max(n_neighbors, kernels.LANES)
+            if not hasattr(kept, "room"):
+                make_room(ROOM * max(n_neighbors, kernels.LANES))
             while first < last:
-                work, part = knn.workspace(cells, room), chunks.take(slice(first, last))
+                part = chunks.take(slice(first, last))
                 sizes, counts = np.empty(part.sizes.sum(), np.int64), np.zeros((len(part), 4), np.int64)
-                space = kernels.LANES * max(room, STEP * n_neighbors)
-                targets, squares = np.empty(space, np.int32), np.empty(space)
                 done = knn.search_groups(
                     part.queries, part.first, part.last, part.cell, part.own, cells, slack, factor,
-                    limits[start[first] : start[last]], n_neighbors, work, sizes, targets, squares, counts,
+                    limits[start[first] : start[last]], n_neighbors, kept.work, sizes, kept.targets,
+                    kept.squares, counts,
                 )  # fmt: skip
                 if done == 0:  # too many targets of the first group
-                    room *= 2
+                    make_room(2 * kept.room)
                     continue
                 groups = slice(first, first + done)
                 queries = chunks.take(groups).order
-                sizes, counts = sizes[: len(queries)], counts[:done]
-                targets, squares = targets[: sizes.sum()], squares[: sizes.sum()]
-                keep(Targets(groups, queries, sizes, targets, squares, counts))
+                sizes = sizes[: len(queries)]
+                found = slice(sizes.sum())
+                keep(Targets(groups, queries, sizes, kept.targets[found], kept.squares[found], counts[:done]))
                 first += done
 
         return search

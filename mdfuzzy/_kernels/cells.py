@@ -55,6 +55,40 @@ class Cells(NamedTuple):
 
 
 @kernel(nogil=True)
+def describe_frames(first, last, coordinates, queries):  # OUT queries
+    """Set the frames first to last of `queries` from their coordinates, (n, 3 atoms)."""
+    for i in range(first, last):
+        xx = yy = zz = xy = yz = zx = 0.0
+        for j in range(0, coordinates.shape[1], 3):
+            x, y, z = coordinates[i, j], coordinates[i, j + 1], coordinates[i, j + 2]
+            queries.flat[i, j], queries.flat[i, j + 1], queries.flat[i, j + 2] = x, y, z
+            a, b, c = np.float64(x), np.float64(y), np.float64(z)
+            xx, yy, zz = xx + a * a, yy + b * b, zz + c * c
+            xy, yz, zx = xy + a * b, yz + b * c, zx + c * a
+        queries.norms[i] = xx + yy + zz
+        queries.spreads[i] = two_smallest(xx, yy, zz, xy, yz, zx)
+
+
+@kernel()
+def two_smallest(xx, yy, zz, xy, yz, zx):
+    """Return the sum of the two smaller eigenvalues of a symmetric 3 x 3 matrix, by rounding rather too
+    small.
+
+    The trace less the largest eigenvalue, q + 2 p cos(phi / 3) with q a third of the trace, 6 p^2 the squared
+    norm of A, the matrix less q, and cos(phi) = det(A) / 2 p^3 (Smith 1961). Where phi loses digits, near 0,
+    its cosine does not depend on it.
+    """
+    trace = xx + yy + zz
+    third = trace / 3
+    a, b, c = xx - third, yy - third, zz - third
+    p = np.sqrt((a * a + b * b + c * c + 2 * (xy * xy + yz * yz + zx * zx)) / 6)
+    determinant = a * (b * c - yz * yz) - xy * (xy * c - yz * zx) + zx * (xy * yz - b * zx)
+    cosine = min(max(determinant / max(2 * p**3, 1e-300), -1.0), 1.0)
+    smaller = trace - third - 2 * p * np.cos(np.arccos(cosine) / 3)
+    return max(smaller - 1e-14 * trace, 0.0)  # a smaller sum is always safe
+
+
+@kernel(nogil=True)
 def nearest_centres(flat, norms, members, centres, centre_norms, first, last, labels):  # OUT labels
     """Set which of `centres` (flat frames) is nearest in RMSD to the frames members[first:last]."""
     block = np.empty(flat.shape[1] * LANES, np.float32)

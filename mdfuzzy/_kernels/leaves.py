@@ -41,18 +41,33 @@ def orthonormalise(axes):  # IN, OUT axes
             axes[p, j] *= scale
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, fastmath=True)
 def principal_axes(shifted, axes):  # OUT axes
     """Set an orthonormal basis of the leading principal directions of displacements, (AXES, width).
 
     Subspace iteration: any orthonormal basis is valid for the bound, the leading directions make it tight.
+    Not by BLAS, whose own threads would get into the way of those that fill other cells.
     """
+    n, width = shifted.shape
+    padded = -(-width // 16) * 16  # whole registers
+    rows, found = np.zeros((n, padded), np.float32), np.zeros((AXES, padded), np.float32)
+    rows[:, :width] = shifted
     for p in range(AXES):  # from frames of the cell: deterministic, and already mostly along these directions
-        axes[p] = shifted[p * len(shifted) // AXES]
+        found[p] = rows[p * n // AXES]
+    moments = np.empty_like(found)
     for _ in range(4):
-        orthonormalise(axes)
-        axes[:] = np.dot(np.dot(shifted, axes.T).T, shifted)
-    orthonormalise(axes)
+        orthonormalise(found)
+        moments[:] = 0
+        for i in range(n):
+            for p in range(AXES):
+                share = np.float32(0)
+                for j in range(padded):
+                    share += found[p, j] * rows[i, j]
+                for j in range(padded):
+                    moments[p, j] += share * rows[i, j]
+        found[:] = moments
+    orthonormalise(found)
+    axes[:] = found[:, :width]
 
 
 @kernel(fastmath=True)
