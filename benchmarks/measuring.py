@@ -1,8 +1,11 @@
 """What the benchmarks have in common: seconds, peak memory, and the machine they were measured on."""
 
+import ctypes
 import os
 import platform
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -32,15 +35,28 @@ def peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 
-def touch_memory(gigabytes: float) -> float:
-    """Take so much memory from the system, write to it, and give it back; return the seconds for each GB.
+@contextmanager
+def held_memory(gigabytes: float) -> Iterator[None]:
+    """Inside the block, this process keeps the memory that it gives back, and has so much from the beginning.
 
-    A virtual machine may get memory from its host only when it is used for the first time, and lose it again
-    soon after it was given back: then this takes seconds, and milliseconds when repeated at once.
+    A virtual machine may get memory from its host only when it is used for the first time, which takes
+    seconds for each GB, and lose it again soon after it was given back. (With glibc; elsewhere nothing is
+    held.)
     """
-    begin = time.perf_counter()
+    library = ctypes.CDLL(None)
+    if not hasattr(library, "mallopt"):
+        yield
+        return
+    trim_threshold, mmap_max = -1, -4  # from malloc.h
+    library.mallopt(mmap_max, 0)  # all from the heap ...
+    library.mallopt(trim_threshold, 2**31 - 1)  # ... which never becomes smaller
     np.empty(int(gigabytes * 1e9), np.uint8).fill(1)
-    return (time.perf_counter() - begin) / gigabytes
+    try:
+        yield
+    finally:
+        library.mallopt(mmap_max, 65_536)  # as it is by default
+        library.mallopt(trim_threshold, 128 * 1024)
+        library.malloc_trim(0)
 
 
 @dataclass
