@@ -67,14 +67,15 @@ def build_hierarchy(finest: Level, reversible: bool) -> tuple[list[Level], np.nd
     levels, ranks = [finest], []
     while True:
         level = levels[-1]
+        walk = level.indptr, level.indices, level.probs, level.exits
+        strongest = np.empty(len(level), np.int64)
+        share(kernels.strongest_ties, len(level), *walk, strongest)
         by_mass = np.argsort(-level.log_mass, kind="stable")
-        level.group, rank, count = kernels.aggregate(
-            level.indptr, level.indices, level.probs, level.exits, by_mass, GROUP_SIZE
-        )
+        level.group, rank, count = kernels.aggregate(*walk, strongest, by_mass, GROUP_SIZE)
         if count == 0:
             break
         ranks.append(rank)
-        level.members, level.first = _members(level.group, count)
+        level.members, level.first = _members(level.group, rank, count)
         levels.append(lump(level))
     if not reversible:
         levels[0].log_mass = _visits(levels)
@@ -84,9 +85,9 @@ def build_hierarchy(finest: Level, reversible: bool) -> tuple[list[Level], np.nd
     for level, rank in zip(levels[-2::-1], ranks[::-1], strict=True):
         position = np.empty(len(orders[0]), np.int32)
         position[orders[0]] = np.arange(len(orders[0]), dtype=np.int32)
-        parent = np.where(level.group < 0, -1, position[level.group])
-        orders.insert(0, np.lexsort((rank, parent, parent < 0)))
-        level.group = parent[orders[0]].astype(np.int32)
+        parent = np.where(level.group < 0, np.int32(-1), position[level.group])
+        orders.insert(0, _members(parent, rank, len(position))[0])
+        level.group = parent[orders[0]]
     for level, order in zip(levels, orders, strict=True):
         _permute(level, order)
     return levels, orders[0]
@@ -156,10 +157,14 @@ def _net_outflow(level: Level, levels: list[Level], ancestors: list[np.ndarray])
     return net
 
 
-def _members(group: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nodes group by group, those of no group last, and where each group begins."""
-    members = np.argsort(np.where(group < 0, count, group), kind="stable")
-    return members, row_starts(np.bincount(group[group >= 0], minlength=count))
+def _members(group: np.ndarray, rank: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nodes by group and rank in it, those of no group last, and where each group begins."""
+    grouped, alone = np.flatnonzero(group >= 0), np.flatnonzero(group < 0)
+    first = row_starts(np.bincount(group[grouped], minlength=count))
+    members = np.empty(len(group), np.int64)
+    members[first[group[grouped]] + rank[grouped]] = grouped
+    members[first[-1] :] = alone
+    return members, first
 
 
 def lump(level: Level, like: Level | None = None) -> Level:
@@ -171,10 +176,10 @@ def lump(level: Level, like: Level | None = None) -> Level:
     if like is None:
         counts = np.zeros(count, np.int64)
         share(kernels.coarse_counts, count, level.indptr, level.indices, *grouping, counts)
-        indptr = row_starts(counts)
-    else:
-        indptr = like.indptr
-    indices, probs = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+        indptr, dtype = row_starts(counts), level.probs.dtype
+    else:  # visits have to balance to the last digit
+        indptr, dtype = like.indptr, np.float64
+    indices, probs = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], dtype)
     exits, log_mass = np.empty(count), np.empty(count)
     share(
         kernels.coarse_fill, count,
@@ -211,7 +216,10 @@ def link_levels(levels: list[Level], reversible: bool) -> None:
 
     budget, visits = len(levels[0].indices) / 2, 1
     for l, level in enumerate(levels):
-        level.members, level.first = _members(level.group, len(levels[l + 1]) if l + 1 < len(levels) else 0)
+        count = len(levels[l + 1]) if l + 1 < len(levels) else 0
+        # in order by now, those of no group last
+        level.members = np.arange(len(level))
+        level.first = np.searchsorted(level.group[: np.count_nonzero(level.group >= 0)], np.arange(count + 1))
         level.blocks = _blocks(level)
     for l, level in enumerate(levels):
         grouped = np.flatnonzero(level.group >= 0)

@@ -255,9 +255,10 @@ def test_groups_follow_the_strongest_ties_and_lump_to_a_walk():
     graph, log_density, _ = cloud(300, 2, 5)
     probs = dense_walk(graph.indptr, graph.indices, 3 * log_density[graph.indices])
     values = probs[np.repeat(np.arange(300), graph.degrees), graph.indices]
-    group, rank, count = groups.aggregate(
-        graph.indptr, graph.indices, values, np.zeros(300), np.arange(300), 8
-    )
+    walk, strongest = (graph.indptr, graph.indices, values, np.zeros(300)), np.empty(300, np.int64)
+    groups.strongest_ties(0, 300, *walk, strongest)
+    assert_array_equal(graph.indices[strongest], probs.argmax(axis=1))
+    group, rank, count = groups.aggregate(*walk, strongest, np.arange(300), 8)
     assert_array_equal(np.unique(group), np.arange(count))
     assert np.bincount(group).min() >= 2
     assert all(len(set(rank[group == g])) == np.count_nonzero(group == g) for g in range(count))
@@ -265,7 +266,7 @@ def test_groups_follow_the_strongest_ties_and_lump_to_a_walk():
         [np.exp(3 * log_density[graph.edges(i)[0]]).sum() for i in range(300)]
     )
     level = _hierarchy.Level(graph.indptr, graph.indices, values, np.zeros(300), log_mass, group)
-    level.members, level.first = _hierarchy._members(group, count)
+    level.members, level.first = _hierarchy._members(group, rank, count)
     lumped = _hierarchy.lump(level)
     mass = np.exp(log_mass)
     chosen = np.eye(count)[group]

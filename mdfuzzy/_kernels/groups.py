@@ -9,12 +9,33 @@ import numpy as np
 from mdfuzzy._kernels.jit import kernel
 
 
+@kernel(nogil=True)
+def strongest_ties(
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    probs: np.ndarray,
+    exits: np.ndarray,
+    strongest: np.ndarray,  # OUT
+) -> None:
+    """Set the edge to the likeliest other node that can be in a group; -1 if there is none."""
+    for i in range(first, last):
+        top = probs.dtype.type(0)
+        strongest[i] = -1
+        for e in range(indptr[i], indptr[i + 1]):
+            if probs[e] > top and indices[e] != i and exits[indices[e]] < 0.5:
+                top = probs[e]
+                strongest[i] = e
+
+
 @kernel()
 def aggregate(
     indptr: np.ndarray,
     indices: np.ndarray,
     probs: np.ndarray,
     exits: np.ndarray,
+    strongest: np.ndarray,
     order: np.ndarray,
     limit: int,
 ) -> tuple[np.ndarray, np.ndarray, int]:
@@ -29,41 +50,38 @@ def aggregate(
     and would only hide, by its weight, what its neighbours do.
     """
     n = len(indptr) - 1
-    group = np.full(n, -1, np.int32)
-    rank = np.zeros(n, np.int32)
-    size = np.zeros(n, np.int32)
+    group, rank, size = np.full(n, -1, np.int32), np.zeros(n, np.int32), np.zeros(n, np.int32)
+    # Whether a node can be joined, by itself or in its group: one small array to look at for every edge.
+    free = (exits < 0.5).astype(np.uint8)
+    last, before = np.empty(n, np.int32), np.empty(n, np.int32)  # members of a group, from the last one on
     groups = 0
     for i in order:
         if group[i] >= 0 or exits[i] >= 0.5:
             continue
-        top = 0.0
-        strongest = -1
-        for e in range(indptr[i], indptr[i + 1]):
-            if probs[e] > top and exits[indices[e]] < 0.5:
-                top = probs[e]
-                strongest = indices[e]
-        choice = strongest
-        if strongest >= 0 and group[strongest] >= 0 and size[group[strongest]] >= limit:
-            best = 0.25 * top
-            for e in range(indptr[i], indptr[i + 1]):
-                j = indices[e]
-                if probs[e] > best and exits[j] < 0.5 and (group[j] < 0 or size[group[j]] < limit):
-                    best = probs[e]
-                    choice = j
-        if choice < 0:
-            group[i] = groups
-            size[groups] = 1
+        choice = i
+        if strongest[i] >= 0:
+            choice = indices[strongest[i]]
+            if not free[choice]:
+                best = 0.25 * probs[strongest[i]]
+                for e in range(indptr[i], indptr[i + 1]):
+                    if probs[e] > best and free[indices[e]] and indices[e] != i:
+                        best = probs[e]
+                        choice = indices[e]
+        if group[choice] < 0:
+            group[choice], size[groups], last[groups] = groups, 1, choice
             groups += 1
-        elif group[choice] < 0:
-            group[choice] = groups
-            group[i] = groups
-            rank[i] = 1
-            size[groups] = 2
-            groups += 1
-        else:
-            group[i] = group[choice]
-            rank[i] = size[group[i]]
-            size[group[i]] += 1
+        if choice == i:
+            continue
+        g = group[choice]
+        group[i], rank[i], before[i] = g, size[g], last[g]
+        size[g], last[g] = size[g] + 1, i
+        if size[g] > limit:
+            free[i] = 0
+        elif size[g] == limit:
+            j = i
+            for _ in range(limit):
+                free[j] = 0
+                j = before[j]
     return group, rank, groups
 
 
