@@ -134,8 +134,11 @@ class Graph:
         return self.indices[row], self.distances[row]
 
 
-def reverse_lists(indices: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (indptr, sources, distances) of the reversed edges; sources ascend within a row.
+def reverse_lists(
+    indices: np.ndarray, distances: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (indptr, sources, distances) of the reversed edges to the first k entries of each row; sources
+    ascend within a row.
 
     In two steps, first by buckets of points: to write each edge to its place at once would be a miss of the
     cache for every edge, and threads would get into each other's way.
@@ -144,13 +147,13 @@ def reverse_lists(indices: np.ndarray, distances: np.ndarray) -> tuple[np.ndarra
 
     n, buckets = len(indices), -(-len(indices) // kernels.BUCKET)
     counts = np.zeros((buckets, buckets), np.int64)
-    share(kernels.bucket_counts, buckets, indices, counts)
+    share(kernels.bucket_counts, buckets, indices, k, counts)
     ends = np.cumsum(counts.T).reshape(buckets, buckets)  # to bucket, from bucket
     starts = np.ascontiguousarray((ends - counts.T).T)
-    targets = np.empty(indices.size, np.uint16)
-    sources, lengths = np.empty(indices.size, np.int32), np.empty(indices.size, np.float32)
-    share(kernels.fill_buckets, buckets, indices, distances, starts, targets, sources, lengths)
-    bounds = np.append(starts[0], indices.size)
-    indptr = np.full(n + 1, indices.size, np.int64)
+    targets = np.empty(n * k, np.uint16)
+    sources, lengths = np.empty(n * k, np.int32), np.empty(n * k, np.float32)
+    share(kernels.fill_buckets, buckets, indices, distances, k, starts, targets, sources, lengths)
+    bounds = np.append(starts[0], n * k)
+    indptr = np.full(n + 1, n * k, np.int64)
     share(kernels.sort_buckets, buckets, bounds, targets, indptr, sources, lengths)
     return indptr, sources, lengths

@@ -13,6 +13,7 @@ from mdfuzzy.features import Features
 from mdfuzzy.graph import Graph, reverse_lists
 
 _STRETCH = 8192  # rows sorted together
+_PART = 131_072  # rows joined together
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,32 +121,41 @@ class Neighbors:
         kind = check_choice("kind", kind, ("union", "directed"))
         remedy = f"These neighbours were searched with n_neighbors={self.k}."
         k = max(1, self.k // 2) if k is None else check_int("k", k, 1, self.k, remedy=remedy)
-        indices, distances = self._ascending(k)
         n = len(self)
         if kind == "directed" or n != self.n_targets:
+            indices, distances = self._ascending(k, 0, n)
             indptr = np.arange(0, n * k + 1, k, dtype=np.int64)
             return Graph(indptr, indices.ravel(), distances.ravel(), "directed", self.n_targets, k=k)
-        counts, indptr = np.empty(n, np.int64), np.zeros(n + 1, np.int64)
+        # Rows are sorted, and joined to those that lead to them, a part of them after the other; what is not
+        # written to takes no memory. Fresh memory costs time.
+        indptr = np.zeros(n + 1, np.int64)
+        indices, distances = np.empty(2 * n * k, np.int32), np.empty(2 * n * k, np.float32)
         with using_threads(None):
-            into = reverse_lists(indices, distances)
-            share(kernels.union_counts, n, indices, into[0], into[1], counts)
-            np.cumsum(counts, out=indptr[1:])
-            union_indices = np.empty(indptr[-1], np.int32)
-            union_distances = np.empty(indptr[-1], np.float32)
-            share(kernels.union_fill, n, indices, distances, *into, indptr, union_indices, union_distances)
-        return Graph(indptr, union_indices, union_distances, "union", n, k=k)
+            in_indptr, *into = reverse_lists(self.indices, self.distances, k)
+            for first in range(0, n, _PART):
+                last = min(first + _PART, n)
+                rows, lengths = self._ascending(k, first, last)
+                arriving, starts = in_indptr[first : last + 1], indptr[first : last + 1]
+                counts = np.empty(last - first, np.int64)
+                share(kernels.union_counts, last - first, rows, arriving, into[0], counts)
+                starts[1:] = starts[0] + np.cumsum(counts)
+                joined = indices, distances
+                share(kernels.union_fill, last - first, rows, lengths, arriving, *into, starts, *joined)
+        for array in (indices, distances):
+            array.resize(indptr[-1], refcheck=False)
+        return Graph(indptr, indices, distances, "union", n, k=k)
 
-    def _ascending(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the `k` nearest neighbours of every point in ascending order, and their distances."""
-        indices, distances = np.empty((len(self), k), np.int32), np.empty((len(self), k), np.float32)
+    def _ascending(self, k: int, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the `k` nearest neighbours of some points in ascending order, and their distances."""
+        indices, distances = np.empty((last - first, k), np.int32), np.empty((last - first, k), np.float32)
 
-        def sort(first: int, last: int) -> None:
-            part = slice(first, last)
+        def sort(start: int, stop: int) -> None:
+            part, place = slice(first + start, first + stop), slice(start, stop)
             order = np.argsort(self.indices[part, :k], axis=1)
-            indices[part] = np.take_along_axis(self.indices[part, :k], order, axis=1)
-            distances[part] = np.take_along_axis(self.distances[part, :k], order, axis=1)
+            indices[place] = np.take_along_axis(self.indices[part, :k], order, axis=1)
+            distances[place] = np.take_along_axis(self.distances[part, :k], order, axis=1)
 
-        run_ranges(sort, len(self), _STRETCH, None)
+        run_ranges(sort, last - first, _STRETCH, None)
         return indices, distances
 
 

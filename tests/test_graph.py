@@ -101,7 +101,9 @@ def assert_reversed_equals_its_twin(indices, distances):
     for i, row in enumerate(directed_rows(indices, distances)):
         for j, d in row.items():
             rows[j][i] = d
-    for got, expected in zip(reverse_lists(indices, distances), compressed(rows), strict=True):
+    for got, expected in zip(
+        reverse_lists(indices, distances, indices.shape[1]), compressed(rows), strict=True
+    ):
         np.testing.assert_array_equal(got, expected, strict=True)
 
 

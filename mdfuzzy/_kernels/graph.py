@@ -10,14 +10,19 @@ BUCKET = 1 << BITS
 
 
 @kernel(nogil=True)
-def bucket_counts(first: int, last: int, indices: np.ndarray, counts: np.ndarray) -> None:  # OUT counts
+def bucket_counts(
+    first: int,
+    last: int,
+    indices: np.ndarray,
+    k: int,
+    counts: np.ndarray,  # OUT, zero before
+) -> None:
     """Count, for the bucket of points that edges come from, how many lead to each bucket.
 
-    Here and below a kernel works on the buckets from `first` to `last`.
+    Here and below a kernel works on the buckets from `first` to `last`, and the first k entries of each row.
     """
-    n, k = indices.shape
     for b in range(first, last):
-        for i in range(b * BUCKET, min(n, (b + 1) * BUCKET)):
+        for i in range(b * BUCKET, min(len(indices), (b + 1) * BUCKET)):
             for c in range(k):
                 counts[b, indices[i, c] >> BITS] += 1
 
@@ -28,16 +33,16 @@ def fill_buckets(
     last: int,
     indices: np.ndarray,
     distances: np.ndarray,
+    k: int,
     starts: np.ndarray,
     targets: np.ndarray,  # OUT
     sources: np.ndarray,  # OUT
     lengths: np.ndarray,  # OUT
 ) -> None:
     """Write the edges from bucket b to bucket t from ``starts[b, t]`` on; `targets` are within the bucket."""
-    n, k = indices.shape
     for b in range(first, last):
         fill = starts[b].copy()
-        for i in range(b * BUCKET, min(n, (b + 1) * BUCKET)):
+        for i in range(b * BUCKET, min(len(indices), (b + 1) * BUCKET)):
             for c in range(k):
                 t = indices[i, c] >> BITS
                 at = fill[t]
