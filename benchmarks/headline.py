@@ -14,11 +14,11 @@ import json
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import numpy as np
-from measuring import Clock, describe_machine, machine
+from measuring import Clock, describe_machine, held_memory, machine
 from pages import save_text
 from shared_data import DATA, write_xtc
 
@@ -175,6 +175,12 @@ def main() -> None:
     parser.add_argument("--frames", type=int, help="how many, evenly spaced; all by default")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the measurements there")
     parser.add_argument(
+        "--hold",
+        type=float,
+        metavar="GB",
+        help="have so much memory before; what steps need is then hidden",
+    )
+    parser.add_argument(
         "--write", type=Path, metavar="FOLDER", help="update the page about performance there"
     )
     options = parser.parse_args()
@@ -183,7 +189,8 @@ def main() -> None:
         folder = Path(name)
         files = write_xtc(options.data, folder / "xtc", options.frames)
         compile_kernels(folder / "small")
-        found = run(files, folder / "xtc" / "ala2.pdb", folder / "run")
+        with nullcontext() if options.hold is None else held_memory(options.hold):
+            found = run(files, folder / "xtc" / "ala2.pdb", folder / "run")
     print(f"{found['frames']:,} frames; {describe_machine(found['machine'])}")
     print("\n".join([*table(found), "", *goals(found)]))
     print(f"{found['states']} states {found['basins']}, {found['interfaces']} interfaces; {found['gap']}")
