@@ -49,7 +49,7 @@ def held_memory(gigabytes: float) -> Iterator[None]:
         return
     trim_threshold, mmap_max = -1, -4  # from malloc.h
     library.mallopt(mmap_max, 0)  # all from the heap ...
-    library.mallopt(trim_threshold, 2**31 - 1)  # ... which never becomes smaller
+    library.mallopt(trim_threshold, -1)  # ... which never becomes smaller
     np.empty(int(gigabytes * 1e9), np.uint8).fill(1)
     try:
         yield

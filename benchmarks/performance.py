@@ -60,14 +60,15 @@ _GROWTH = """## Growth with the number of frames
 
     python benchmarks/growth.py
 
-Each size in processes of its own, threads: {threads}. Memory is that of a first run. Of every step the time is
-the shortest in {repeats} more, whose process has its memory from the beginning: a virtual machine may take
-seconds for every GB that it has to get from its host, as in the whole way above. An exponent e means that the time
-grows as the number of frames to the power e, fitted to all sizes, and to the two largest alone, and to the
-processor's time in the program without that in the system; n log n is about 1.08. The number of neighbours in
-the graph, k, is chosen by the number of frames and grows as its logarithm: so do the edges of a frame, and
-what takes the same time for every edge grows as n log n, or as the edges do. *Of that system*: the share of
-the processor's time with all frames in which the system hands out memory or writes files.
+Each size in processes of its own, threads: {threads}. Memory is that of a first run. Of every step the
+time is the shortest in {repeats} more, whose process has its memory from the beginning: a virtual machine
+may take seconds for every GB that it has to get from its host, as in the whole way above. An exponent e
+means that the time grows as the number of frames to the power e, fitted to all sizes, and to the two
+largest alone, and to the processor's time in the program without that in the system; n log n is about
+1.08. The number of neighbours in the graph, k, is chosen by the number of frames and grows as its
+logarithm: so do the edges of a frame, and what takes the same time for every edge grows as n log n, or as
+the edges do. *Of that system*: the share of the processor's time with all frames in which the system
+hands out memory or writes files.
 
 ![time and memory against frames](growth.svg)
 

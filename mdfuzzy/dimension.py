@@ -6,6 +6,7 @@ from typing import NoReturn
 import numpy as np
 
 from mdfuzzy._check import check_int, check_type
+from mdfuzzy._threads import run_ranges
 from mdfuzzy.neighbors import Neighbors
 
 _CHUNK = 65_536  # rows converted to float64 at a time
@@ -42,17 +43,23 @@ def intrinsic_dimension(neighbors: Neighbors, *, n_neighbors: int | None = None)
     """
     check_points(neighbors)
     m = check_count(neighbors, n_neighbors, 2)
-    total, count, farthest = 0.0, 0, 0.0
-    for _, distances in distance_chunks(neighbors, m):
-        farthest = max(farthest, float(distances[:, -1].max()))
+    sums: list[tuple[float, int, float]] = [(0.0, 0, 0.0)] * -(-len(neighbors) // _CHUNK)
+
+    def add_up(chunk: int, _: int) -> None:
+        rows = slice(chunk * _CHUNK, (chunk + 1) * _CHUNK)
+        distances = neighbors.distances[rows, :m].astype(np.float64)
+        farthest = float(distances[:, -1].max())
         distances = distances[distances[:, -1] > 0]
         positive = distances[:, :-1] > 0
         ratios = np.divide(
             distances[:, -1:], distances[:, :-1], where=positive, out=np.ones_like(distances[:, 1:])
         )
-        total += float(np.log(ratios).sum())
-        count += int(np.count_nonzero(positive))
-    if farthest == 0:
+        sums[chunk] = float(np.log(ratios).sum()), int(np.count_nonzero(positive)), farthest
+
+    run_ranges(add_up, len(sums), 1, None)
+    totals, counts, farthest = zip(*sums, strict=True)
+    total, count = sum(totals), sum(counts)
+    if max(farthest) == 0:
         refuse_copies(neighbors, m)
     if not total > 0:
         raise ValueError(
