@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._hierarchy import Level, SolveError, build_hierarchy, link_levels, row_starts
+from mdfuzzy._hierarchy import Level, SolveError, build_hierarchy
 from mdfuzzy._threads import share
 
 #: Above so many edges the probabilities are stored in single precision, if their ratios allow it.
@@ -48,7 +48,7 @@ class Solution:
 
 def reaches_target(indptr: np.ndarray, indices: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Return which points can get to a point with ``targets >= 0`` along the edges, (n,) bool."""
-    from mdfuzzy._kernels import groups
+    from mdfuzzy._kernels import visits
     from mdfuzzy._kernels import walk as kernels
 
     reached = targets >= 0
@@ -59,7 +59,7 @@ def reaches_target(indptr: np.ndarray, indices: np.ndarray, targets: np.ndarray)
         if not changed.any():
             return reached
     # Long thin data, where every pass gets only a little further.
-    kernels.spread_back(*groups.transpose(indptr, indices)[:2], reached)
+    kernels.spread_back(*visits.transpose(indptr, indices)[:2], reached)
     return reached
 
 
@@ -107,19 +107,16 @@ def solve_walk(
     values = np.zeros((len(targets), n_targets))
     caught = np.flatnonzero(targets >= 0)
     values[caught, targets[caught]] = 1.0
-    free = np.flatnonzero(targets < 0)
-    if len(free) == 0:
+    if len(caught) == len(targets):
         return Solution(values, 0.0, 0)
     columns = n_targets + n_targets % 2  # kernels take an even number of columns
-    finest, absorb = _finest(indptr, indices, lengths, pull, float(falloff), targets, free, columns)
-    levels, order = build_hierarchy(finest, reversible)
-    absorb = _in_order(absorb, order)
-    link_levels(levels, reversible)
-    guess = np.zeros((len(free), columns))
+    finest, absorb = _finest(indptr, indices, lengths, pull, float(falloff), targets, columns)
+    levels, order = build_hierarchy(finest, lengths, targets, reversible)
+    guess = np.zeros((len(order), columns))
     if start is not None:
-        guess[:, :n_targets] = start[free[order]]
-    solved, residual, iterations = _iterate(levels, absorb, guess, tolerance)
-    values[free[order]] = solved[:, :n_targets]
+        guess[:, :n_targets] = start[order]
+    solved, residual, iterations = _iterate(levels, _in_order(absorb, order), guess, tolerance)
+    values[order] = solved[:, :n_targets]
     return Solution(values, residual, iterations)
 
 
@@ -130,31 +127,28 @@ def _finest(
     pull: np.ndarray,
     falloff: float,
     targets: np.ndarray,
-    free: np.ndarray,
     columns: int,
 ) -> tuple[Level, np.ndarray]:
-    """Return the walk between the points that are no targets, and their steps to each target."""
+    """Return the walk on the edges of the graph, and the steps of every point that lead to each target."""
     from mdfuzzy._kernels import walk as kernels
 
-    position = -1 - targets
-    position[free] = np.arange(len(free), dtype=np.int32)
-    edges = indptr, indices, pull, lengths, falloff, free, position
-    log_sums, log_ratios, counts = np.empty(len(free)), np.empty(len(free)), np.empty(len(free), np.int64)
-    share(kernels.row_ranges, len(free), *edges, log_sums, log_ratios, counts)
+    n = len(targets)
+    edges = indptr, indices, pull, lengths, falloff, targets
+    log_sums, log_ratios, degrees = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
+    share(kernels.row_ranges, n, *edges, log_sums, log_ratios, degrees)
     single = len(indices) > SINGLE_EDGES and log_ratios.min() > SINGLE_LOG_RATIO
-    starts = row_starts(counts)
-    ends, probs = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32 if single else np.float64)
-    absorb = np.zeros((len(free), columns))
-    share(kernels.transition_fill, len(free), *edges, starts, log_sums, ends, probs, absorb)
-    return Level(starts, ends, probs, absorb.sum(axis=1), pull[free] + log_sums), absorb
+    probs, absorb = np.empty(len(indices), np.float32 if single else np.float64), np.zeros((n, columns))
+    share(kernels.transition_fill, n, *edges, log_sums, probs, absorb)
+    exits = np.where(targets >= 0, 1.0, absorb.sum(axis=1))
+    return Level(indptr, indices, probs, exits, pull + log_sums, degrees), absorb
 
 
 def _in_order(absorb: np.ndarray, order: np.ndarray) -> np.ndarray:
     """Return the rows in another order. Few are not zero, and only those take memory."""
-    position = np.empty(len(order), np.int32)
+    position = np.empty(len(absorb), np.int32)
     position[order] = np.arange(len(order), dtype=np.int32)
     rows = np.flatnonzero(absorb.any(axis=1))
-    ordered = np.zeros(absorb.shape)
+    ordered = np.zeros((len(order), absorb.shape[1]))
     ordered[position[rows]] = absorb[rows]
     return ordered
 
@@ -166,7 +160,7 @@ def _iterate(
     from mdfuzzy._kernels import acceleration as kernels
 
     _allocate(levels, x.shape[1])
-    steps, changes = np.zeros((2, HISTORY, *x.shape), np.float32)
+    moves, changes = np.empty((2, HISTORY, *x.shape), np.float32)
     gram = np.zeros((HISTORY, HISTORY, x.shape[1]))
     for iteration in range(1, MAX_ITERATIONS + 1):
         residuals = _residuals(levels, 0, x, absorb)
@@ -181,11 +175,11 @@ def _iterate(
         shares = np.zeros((known, x.shape[1]))
         if known:
             at = (iteration - 2) % HISTORY
-            dots = _dots(correction, known, at, changes)
+            dots = _dots(correction, known, at, moves, changes)
             gram[at, :known] = gram[:known, at] = dots[:, 0]
             shares = _least_squares(gram[:known, :known], dots[:, 1])
         oldest = (iteration - 1) % HISTORY
-        share(kernels.take_step, len(x), correction, shares, oldest, x, steps, changes)
+        share(kernels.take_step, len(x), correction, shares, oldest, x, moves, changes)
     raise SolveError(
         f"No convergence after {iteration} iterations: the memberships still change by {largest:.1e} "
         f"(promised: {tolerance:.0e}). Take a larger `beta`."
@@ -209,13 +203,16 @@ def _largest(values: np.ndarray) -> float:
     return float(largest.max(initial=0.0))
 
 
-def _dots(correction: np.ndarray, known: int, at: int, changes: np.ndarray) -> np.ndarray:
-    """Complete the change `at`; return all changes times it and times the correction, (known, 2, columns)."""
+def _dots(correction: np.ndarray, known: int, at: int, moves: np.ndarray, changes: np.ndarray) -> np.ndarray:
+    """Complete the move and the change `at`; return all changes times this one and times the correction.
+
+    The result has shape (known, 2, columns).
+    """
     from mdfuzzy._kernels import acceleration as kernels
 
     n, columns = correction.shape
     sums = np.empty((-(-n // kernels.BLOCK), known, 2, columns))
-    share(kernels.block_dots, len(sums), correction, known, at, changes, sums)
+    share(kernels.block_dots, len(sums), correction, known, at, moves, changes, sums)
     return sums.sum(axis=0)
 
 
@@ -237,7 +234,7 @@ def _residuals(levels: list[Level], at: int, x: np.ndarray, absorb: np.ndarray) 
     level = levels[at]
     columns = x.shape[1]
     inner, own = level.inner, level.own if at == 0 else np.empty((0, columns), np.float32)
-    edges = level.indptr, level.indices, level.probs, level.apart
+    edges = *level.walk, level.apart
     nodes = level.exits, absorb, level.net, level.lift
     starts = level.first
     if at == 0:  # points in no group count too, each by itself
@@ -282,8 +279,7 @@ def _relax(level: Level, rhs: np.ndarray) -> None:
     """Do one sweep over the rows of a level."""
     from mdfuzzy._kernels import sweeps as kernels
 
-    walk = level.indptr, level.indices, level.probs
-    _work(level, kernels.relax, len(level.blocks) - 1, *walk, rhs, level.blocks, level.x)
+    _work(level, kernels.relax, len(level.blocks) - 1, *level.walk, rhs, level.blocks, level.x)
 
 
 def _work(level: Level, kernel: Callable[..., object], total: int, *arguments: object) -> None:

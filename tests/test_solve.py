@@ -251,31 +251,80 @@ def test_reachability_along_a_chain_does_not_need_a_pass_for_each_step(passes, m
     assert_array_equal(reached, np.arange(n) <= n - 101)
 
 
-def test_groups_follow_the_strongest_ties_and_lump_to_a_walk():
+def walk_of(graph, pull):
+    """The walk as a matrix, and the probabilities of its edges."""
+    probs = dense_walk(graph.indptr, graph.indices, pull[graph.indices])
+    return probs, probs[np.repeat(np.arange(len(graph)), graph.degrees), graph.indices]
+
+
+@pytest.mark.parametrize("with_lengths", [False, True])
+def test_ties_are_strong_and_the_nearest_of_these(with_lengths):
     graph, log_density, _ = cloud(300, 2, 5)
-    probs = dense_walk(graph.indptr, graph.indices, 3 * log_density[graph.indices])
-    values = probs[np.repeat(np.arange(300), graph.degrees), graph.indices]
-    walk, strongest = (graph.indptr, graph.indices, values, np.zeros(300)), np.empty(300, np.int64)
-    groups.strongest_ties(0, 300, *walk, strongest)
-    assert_array_equal(graph.indices[strongest], probs.argmax(axis=1))
-    group, rank, count = groups.aggregate(*walk, strongest, np.arange(300), 8)
-    assert_array_equal(np.unique(group), np.arange(count))
-    assert np.bincount(group).min() >= 2
+    probs, values = walk_of(graph, 3 * log_density)
+    exits = np.where(np.arange(300) % 7 == 0, 0.5, 0.4)  # every seventh point is pinned
+    lengths = graph.distances if with_lengths else graph.distances[:0]
+    least, nearest = np.empty(300), np.empty(300, np.int32)
+    groups.strong_ties(0, 300, graph.indptr, graph.indices, values, lengths, exits, least, nearest)
+    for i in np.flatnonzero(exits < 0.5):
+        ends, far = graph.edges(i)
+        groupable = exits[ends] < 0.5
+        top = probs[i, ends[groupable]].max()
+        assert least[i] == top / 4
+        strong = groupable & (probs[i, ends] >= top / 4)
+        key = far if with_lengths else -probs[i, ends]
+        assert nearest[i] == ends[strong][np.argmin(key[strong])]
+    assert with_lengths == any(probs[i, nearest[i]] < 0.9 * 4 * least[i] for i in np.flatnonzero(exits < 0.5))
+
+
+def test_groups_follow_strong_ties_and_have_room():
+    graph, log_density, _ = cloud(300, 2, 5)
+    probs, values = walk_of(graph, 3 * log_density)
+    exits = np.where(np.arange(300) % 7 == 0, 0.5, 0.0)
+    order = np.flatnonzero(exits < 0.5)
+    ties = graph.indptr, graph.indices, values, graph.distances, exits, np.empty(300), np.empty(300, np.int32)
+    groups.strong_ties(0, 300, *ties)
+    group, rank, count = groups.aggregate(*ties, order, 4)
+    assert_array_equal(group < 0, exits >= 0.5)
+    assert_array_equal(np.unique(group[order]), np.arange(count))
     assert all(len(set(rank[group == g])) == np.count_nonzero(group == g) for g in range(count))
+    assert np.bincount(group[order]).max() >= 4
+    strong = probs >= ties[5][:, None]
+    for i in order:
+        mates = np.flatnonzero((group == group[i]) & (np.arange(300) != i))
+        assert len(mates) == 0 or strong[i, mates].any() or strong[mates, i].any()
+
+
+def test_groups_lump_to_a_walk_that_targets_and_lone_points_end():
+    graph, log_density, targets = cloud(300, 2, 5)
+    probs, values = walk_of(graph, 3 * log_density)
+    group = (np.arange(300) // 6).astype(np.int32)
+    group[::11], group[targets >= 0] = groups.ALONE, groups.TARGET
+    _, group[group >= 0] = np.unique(group[group >= 0], return_inverse=True)
+    count = group.max() + 1
+    rank = np.array([np.count_nonzero(group[:i] == group[i]) for i in range(300)])
+    exits = probs[:, targets >= 0].sum(axis=1)
     log_mass = 3 * log_density + np.log(
         [np.exp(3 * log_density[graph.edges(i)[0]]).sum() for i in range(300)]
     )
-    level = _hierarchy.Level(graph.indptr, graph.indices, values, np.zeros(300), log_mass, group)
+    walk = graph.indptr, graph.indices, values
+    level = _hierarchy.Level(*walk, exits, log_mass, graph.degrees, group)
     level.members, level.first = _hierarchy._members(group, rank, count)
-    lumped = _hierarchy.lump(level)
-    mass = np.exp(log_mass)
-    chosen = np.eye(count)[group]
-    between = chosen.T @ (mass[:, None] * probs) @ chosen
+    assert_array_equal(level.members[level.first[-1] :], np.flatnonzero(group == groups.ALONE))
+    chosen = (group[:, None] == np.arange(count)).astype(float)
+    flows = chosen.T @ (np.exp(log_mass)[:, None] * probs)
+    between, ending = flows @ chosen, flows[:, group < 0].sum(axis=1)
     np.fill_diagonal(between, 0.0)
-    dense = np.zeros((count, count))
-    dense[np.repeat(np.arange(count), np.diff(lumped.indptr)), lumped.indices] = lumped.probs
-    assert_allclose(dense, between / between.sum(axis=1, keepdims=True), rtol=1e-10, atol=1e-300)
-    assert_allclose(np.exp(lumped.log_mass), between.sum(axis=1), rtol=1e-10)
+    total = between.sum(axis=1) + ending
+    for n_jobs in (1, 2):
+        with using_threads(n_jobs):
+            lumped = _hierarchy.lump(level, np.float64)
+        assert_array_equal(np.diff(lumped.indptr), lumped.degrees)
+        dense = np.zeros((count, count))
+        dense[np.repeat(np.arange(count), lumped.degrees), lumped.indices] = lumped.probs
+        assert_allclose(dense, between / total[:, None], rtol=1e-10, atol=1e-300)
+        assert_allclose(lumped.exits, ending / total, rtol=1e-10)
+        assert_allclose(np.exp(lumped.log_mass), total, rtol=1e-10)
+    assert _hierarchy.lump(level, np.float32).probs.dtype == np.float32
 
 
 @pytest.mark.parametrize("columns", [2, 4, 6, 8, 10, 16, 22])
@@ -283,10 +332,11 @@ def test_sums_steps_and_largest_values_equal_plain_ones(columns):
     rng = np.random.default_rng(0)
     n, known, at = 2 * acceleration.BLOCK + 5, 3, 1
     correction, before = rng.normal(size=(2, n, columns)).astype(np.float32)
-    changes, steps = rng.normal(size=(2, 4, n, columns)).astype(np.float32)
-    changes[at] = before
-    sums = _solve._dots(correction, known, at, changes)
+    changes, moves = rng.normal(size=(2, 4, n, columns)).astype(np.float32)
+    changes[at], step = before, moves[at].copy()
+    sums = _solve._dots(correction, known, at, moves, changes)
     assert_array_equal(changes[at], correction - before)
+    assert_array_equal(moves[at], step + changes[at])
     for u in range(known):
         for v, other in enumerate((changes[at], correction)):
             expected = (changes[u].astype(float) * other).sum(axis=0)
@@ -294,15 +344,48 @@ def test_sums_steps_and_largest_values_equal_plain_ones(columns):
     shares, x = rng.normal(size=(known, columns)), rng.normal(size=(n, columns))
     step = correction.astype(float)
     for u in range(known):
-        step -= shares[u] * (steps[u].astype(float) + changes[u])
+        step -= shares[u] * moves[u].astype(float)
     moved, oldest = x.copy(), 3
-    acceleration.take_step(0, n, correction, shares, oldest, moved, steps, changes)
-    assert_array_equal(steps[oldest], step.astype(np.float32))
+    acceleration.take_step(0, n, correction, shares, oldest, moved, moves, changes)
+    assert_array_equal(moves[oldest], step.astype(np.float32))
     assert_array_equal(changes[oldest], correction)
-    assert_array_equal(moved, x + steps[oldest])
+    assert_array_equal(moved, x + moves[oldest])
     assert _solve._largest(correction) == np.abs(correction).max()
     correction[-1, -1] = np.nan
     assert np.isnan(_solve._largest(correction))
+
+
+def arranged(graph, values, order, position, ancestors, starts, indptr):
+    """The edges of two levels of groups, as `arrange_rows` writes them: indices, probabilities, apart."""
+    indices, probs = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], values.dtype)
+    apart, offsets = np.empty(indptr[-1], np.uint8), np.array([0, 4, 7])
+    groups.arrange_rows(
+        0, len(order), graph.indptr, graph.indices, values, order, position.astype(np.int32), ancestors,
+        starts, offsets, indptr, indices, probs, apart,
+    )  # fmt: skip
+    return indices, probs, apart
+
+
+def test_rows_in_another_order_are_sorted_by_the_levels_that_their_ends_are_apart():
+    graph, log_density, targets = cloud(300, 2, 5)
+    probs, values = walk_of(graph, log_density)
+    order = np.random.default_rng(3).permutation(np.flatnonzero(targets < 0))  # 294 points
+    position = np.full(300, -1)
+    position[order] = np.arange(294)
+    group = np.repeat([0, 1, 2, -1], [90, 110, 84, 10])
+    outer = np.array([0, 0, 1, -1])[group]
+    ancestors, starts = np.array([group, outer], np.int32), np.array([0, 90, 200, 284, 0, 200, 284])
+    free = np.array([np.count_nonzero(position[graph.edges(i)[0]] >= 0) for i in order])
+    indptr = np.concatenate([[0], np.cumsum(free)])
+    indices, out, apart = arranged(graph, values, order, position, ancestors, starts, indptr)
+    for a, i in enumerate(order):
+        row = slice(indptr[a], indptr[a + 1])
+        expected = {position[j]: probs[i, j] for j in graph.edges(i)[0] if position[j] >= 0}
+        assert dict(zip(indices[row].tolist(), out[row].tolist(), strict=True)) == expected
+        assert np.all(np.diff(apart[row].astype(int)) <= 0)
+        for end, depth in zip(indices[row], apart[row], strict=True):
+            same = (ancestors[:, a] == ancestors[:, end]) & (ancestors[:, a] >= 0)
+            assert depth == (np.argmax(same) if same.any() else 2)
 
 
 @pytest.mark.parametrize("columns", [2, 4, 6, 8, 10, 12, 14, 16])
@@ -310,23 +393,15 @@ def test_sums_steps_and_largest_values_equal_plain_ones(columns):
 def test_flows_and_relaxation_equal_their_twins(columns, single):
     graph, log_density, _ = cloud(300, 2, 5)
     rng = np.random.default_rng(1)
-    probs = dense_walk(graph.indptr, graph.indices, log_density[graph.indices])
-    values = probs[np.repeat(np.arange(300), graph.degrees), graph.indices]
+    values = walk_of(graph, log_density)[1]
     values = values.astype(np.float32 if single else np.float64)
     starts = np.array([0, 90, 200, 290])  # three groups; the last ten points are in none
     group = np.repeat([0, 1, 2, -1], [90, 110, 90, 10])
     outer = np.array([0, 0, 1, -1])[group]
-    apart = np.zeros(len(values), np.uint8)
-    indices = graph.indices.copy()
     ancestors, inner_and_outer = np.array([group, outer], np.int32), np.array([0, 90, 200, 290, 0, 200, 290])
-    offsets = np.array([0, 4, 7])
-    groups.sort_by_levels_apart(
-        0, 300, graph.indptr, ancestors, inner_and_outer, offsets, indices, values, apart
+    indices, values, apart = arranged(
+        graph, values, np.arange(300), np.arange(300), ancestors, inner_and_outer, graph.indptr
     )
-    for i in range(300):
-        for e in range(graph.indptr[i], graph.indptr[i + 1]):
-            same = (ancestors[:, i] == ancestors[:, indices[e]]) & (ancestors[:, i] >= 0)
-            assert apart[e] == (np.argmax(same) if same.any() else 2)
     exits, lift, net = rng.random(300), rng.random(300), rng.normal(size=(300, 2))
     x, absorb = rng.random((2, 300, columns))
     walk_ = graph.indptr, indices, values

@@ -38,10 +38,13 @@ def block_dots(
     correction: np.ndarray,
     known: int,
     at: int,
+    moves: np.ndarray,  # IN, OUT: (history, n, columns)
     changes: np.ndarray,  # IN, OUT: (history, n, columns)
     sums: np.ndarray,  # OUT: (blocks, known, 2, columns)
 ) -> None:
-    """Complete the change `at`, which holds the correction before this one, and multiply.
+    """Complete the change `at`, which holds the correction before this one, and the move; multiply.
+
+    A move is a step and what it changed: that is what going back along the step undoes.
 
     Sums over the rows of each block: each of the `known` changes times that one, and times the correction.
     """
@@ -53,6 +56,7 @@ def block_dots(
         for i in range(start, stop):
             for c in range(columns):
                 changes[at, i, c] = correction[i, c] - changes[at, i, c]
+                moves[at, i, c] += changes[at, i, c]
         for u in range(known):
             by_columns(_dots, width, (start, stop, u, b * known + u), job)
 
@@ -79,15 +83,15 @@ def take_step(
     shares: np.ndarray,
     at: int,
     x: np.ndarray,  # IN, OUT
-    steps: np.ndarray,  # IN, OUT: (history, n, columns)
-    changes: np.ndarray,  # IN, OUT: (history, n, columns)
+    moves: np.ndarray,  # IN, OUT: (history, n, columns)
+    changes: np.ndarray,  # OUT: (history, n, columns)
 ) -> None:
-    """Move `x` by the correction less the shares of earlier steps and of what they changed.
+    """Move `x` by the correction less the shares of earlier moves.
 
     The step and the correction then take the place `at` in the history, the oldest.
     """
     n, width = len(x), np.uint64(x.shape[1])
-    arrays = correction.reshape(-1), shares.reshape(-1), x.reshape(-1), steps.reshape(-1), changes.reshape(-1)
+    arrays = correction.reshape(-1), shares.reshape(-1), x.reshape(-1), moves.reshape(-1), changes.reshape(-1)
     job = borrowed((*arrays, len(shares), np.uint64(at * n), np.uint64(n), width))
     for i in range(np.uint64(first), np.uint64(last)):
         by_columns(_step, width, i, job)
@@ -95,15 +99,14 @@ def take_step(
 
 @kernel(nogil=True)
 def _step(like, c, i, job):
-    correction, shares, x, steps, changes, known, oldest, n, width = job
+    correction, shares, x, moves, changes, known, oldest, n, width = job
     here = i * width + c
     found = load(like, correction, here)
     value = found
     for u in range(np.uint64(known)):
-        there = (u * n + i) * width + c
-        before = add(load(like, steps, there), load(like, changes, there))
-        value = subtract(value, multiply(load(like, shares, u * width + c), before))
+        move = load(like, moves, (u * n + i) * width + c)
+        value = subtract(value, multiply(load(like, shares, u * width + c), move))
     there = (oldest + i) * width + c
-    store(value, steps, there)
+    store(value, moves, there)
     store(found, changes, there)
-    store(add(load(like, x, here), load(like, steps, there)), x, here)
+    store(add(load(like, x, here), load(like, moves, there)), x, here)

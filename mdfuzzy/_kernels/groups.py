@@ -1,6 +1,6 @@
-"""Kernels that group the nodes of a walk, lump it, and balance what flows between the groups.
+"""Kernels that group the nodes of a walk, lump it, and put its rows in order.
 
-Those with `first` and `last` work on the rows between them (`coarse_...`: on groups), and threads share a job
+Those with `first` and `last` work on the rows between them (`lump_rows`: on groups), and threads share a job
 by its ranges; each row is worked out by one thread alone.
 """
 
@@ -8,25 +8,46 @@ import numpy as np
 
 from mdfuzzy._kernels.jit import kernel
 
+#: In place of the number of its group: a node that is in none, and one where the walk has ended.
+ALONE, TARGET = -1, -2
+#: A node that ends the walk more often than this is pinned by that: it is in no group.
+PINNED = 0.5
+#: A tie is strong if it has at least this share of the largest probability of its node.
+STRONG = 0.25
+
 
 @kernel(nogil=True)
-def strongest_ties(
+def strong_ties(
     first: int,
     last: int,
     indptr: np.ndarray,
     indices: np.ndarray,
     probs: np.ndarray,
+    lengths: np.ndarray,
     exits: np.ndarray,
-    strongest: np.ndarray,  # OUT
+    least: np.ndarray,  # OUT
+    nearest: np.ndarray,  # OUT
 ) -> None:
-    """Set the edge to the likeliest other node that can be in a group; -1 if there is none."""
+    """Set the least probability of a strong tie to a node that can be in a group, and the nearest such node.
+
+    The nearest is that with the shortest edge, or the likeliest where there are no lengths; the node itself
+    if there is none.
+    """
     for i in range(first, last):
+        if exits[i] >= PINNED:
+            continue
         top = probs.dtype.type(0)
-        strongest[i] = -1
         for e in range(indptr[i], indptr[i + 1]):
-            if probs[e] > top and indices[e] != i and exits[indices[e]] < 0.5:
+            if probs[e] > top and indices[e] != i and exits[indices[e]] < PINNED:
                 top = probs[e]
-                strongest[i] = e
+        least[i] = STRONG * top
+        nearest[i] = i
+        best = np.inf
+        for e in range(indptr[i], indptr[i + 1]):
+            far = lengths[e] if len(lengths) else -probs[e]
+            if far < best and probs[e] >= least[i] and indices[e] != i and exits[indices[e]] < PINNED:
+                best = far
+                nearest[i] = indices[e]
 
 
 @kernel()
@@ -34,39 +55,37 @@ def aggregate(
     indptr: np.ndarray,
     indices: np.ndarray,
     probs: np.ndarray,
+    lengths: np.ndarray,
     exits: np.ndarray,
-    strongest: np.ndarray,
+    least: np.ndarray,
+    nearest: np.ndarray,
     order: np.ndarray,
     limit: int,
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Group every node with a neighbour that it is strongly tied to; return (group, rank in it, groups).
+    """Group every node in `order` with one that it is strongly tied to; return (group, rank in it, groups).
 
-    A node takes, of the neighbours with at least a quarter of its largest probability, the likeliest
-    whose group has room; if there is none, the likeliest neighbour however large its group. So a group
-    never reaches across a weak link from a node that has a strong one: traps are closed before they
-    are joined to anything else.
-
-    A node that ends the walk at least every second time is pinned by that: it belongs to no group (-1),
-    and would only hide, by its weight, what its neighbours do.
+    A node takes, of its strong ties, the nearest whose group has room; if there is none, the nearest however
+    large its group. So a group never reaches across a weak link from a node that has a strong one: traps
+    are closed before they are joined to anything else. Of the strong ones near nodes make round groups, with
+    fewer neighbours than the likeliest, which all lie uphill.
     """
     n = len(indptr) - 1
-    group, rank, size = np.full(n, -1, np.int32), np.zeros(n, np.int32), np.zeros(n, np.int32)
+    group, rank, size = np.full(n, ALONE, np.int32), np.zeros(n, np.int32), np.zeros(n, np.int32)
     # Whether a node can be joined, by itself or in its group: one small array to look at for every edge.
-    free = (exits < 0.5).astype(np.uint8)
+    free = (exits < PINNED).astype(np.uint8)
     last, before = np.empty(n, np.int32), np.empty(n, np.int32)  # members of a group, from the last one on
     groups = 0
     for i in order:
-        if group[i] >= 0 or exits[i] >= 0.5:
+        if group[i] >= 0:
             continue
-        choice = i
-        if strongest[i] >= 0:
-            choice = indices[strongest[i]]
-            if not free[choice]:
-                best = 0.25 * probs[strongest[i]]
-                for e in range(indptr[i], indptr[i + 1]):
-                    if probs[e] > best and free[indices[e]] and indices[e] != i:
-                        best = probs[e]
-                        choice = indices[e]
+        choice = nearest[i]
+        if not free[choice]:
+            best = np.inf
+            for e in range(indptr[i], indptr[i + 1]):
+                far = lengths[e] if len(lengths) else -probs[e]
+                if far < best and probs[e] >= least[i] and free[indices[e]] and indices[e] != i:
+                    best = far
+                    choice = indices[e]
         if group[choice] < 0:
             group[choice], size[groups], last[groups] = groups, 1, choice
             groups += 1
@@ -86,51 +105,7 @@ def aggregate(
 
 
 @kernel(nogil=True)
-def permute_rows(
-    first: int,
-    last: int,
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    probs: np.ndarray,
-    order: np.ndarray,
-    position: np.ndarray,
-    out_indptr: np.ndarray,
-    out_indices: np.ndarray,  # OUT
-    out_probs: np.ndarray,  # OUT
-) -> None:
-    """Copy a matrix with rows and columns in another order."""
-    for a in range(first, last):
-        shift = indptr[order[a]] - out_indptr[a]
-        for e in range(out_indptr[a], out_indptr[a + 1]):
-            out_indices[e] = position[indices[e + shift]]
-            out_probs[e] = probs[e + shift]
-
-
-@kernel(nogil=True)
-def coarse_counts(
-    first: int,
-    last: int,
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    group: np.ndarray,
-    starts: np.ndarray,
-    members: np.ndarray,
-    counts: np.ndarray,  # OUT, zero before
-) -> None:
-    """Count to how many other groups the edges of each group lead."""
-    seen = np.full(len(starts) - 1, -1, np.int32)
-    for g in range(first, last):
-        for s in range(starts[g], starts[g + 1]):
-            i = members[s]
-            for e in range(indptr[i], indptr[i + 1]):
-                h = group[indices[e]]
-                if h >= 0 and h != g and seen[h] != g:
-                    seen[h] = g
-                    counts[g] += 1
-
-
-@kernel(nogil=True)
-def coarse_fill(
+def lump_rows(
     first: int,
     last: int,
     indptr: np.ndarray,
@@ -141,22 +116,28 @@ def coarse_fill(
     group: np.ndarray,
     starts: np.ndarray,
     members: np.ndarray,
-    out_indptr: np.ndarray,
-    out_indices: np.ndarray,  # OUT
-    out_probs: np.ndarray,  # OUT
+    like: np.ndarray,
+    counts: np.ndarray,  # OUT
     out_exits: np.ndarray,  # OUT
     out_log_mass: np.ndarray,  # OUT
-) -> None:
-    """Lump the walk: probabilities from group to group, given that the group is left.
+) -> tuple[np.ndarray, np.ndarray]:
+    """Lump the walk: return where the rows of the groups lead, and how likely, given that the group is left.
 
-    Each member counts with its mass; edges inside a group are left out, never subtracted.
+    Each member counts with its mass; edges inside a group are left out, never subtracted. The probabilities
+    are of the type of `like`. How many there will be is known at the end only: what is returned is a copy of
+    a longer array, most of which never takes memory.
     """
+    most = 0
+    for s in range(starts[first], starts[last]):
+        most += indptr[members[s] + 1] - indptr[members[s]]
+    out_indices, out_probs = np.empty(most, np.int32), np.empty(most, like.dtype)
     slot = np.full(len(starts) - 1, -1, np.int64)
+    at = 0
     for g in range(first, last):
         top = -np.inf
         for s in range(starts[g], starts[g + 1]):
             top = max(top, log_mass[members[s]])
-        at = out_indptr[g]
+        begin = at
         out = 0.0
         leave = 0.0
         for s in range(starts[g], starts[g + 1]):
@@ -165,12 +146,12 @@ def coarse_fill(
             leave += mass * exits[i]
             for e in range(indptr[i], indptr[i + 1]):
                 h = group[indices[e]]
-                if h == g:
+                if h in (g, TARGET):  # what is caught by targets is in `exits`
                     continue
-                if h < 0:
+                if h == ALONE:
                     leave += mass * probs[e]
                     continue
-                if slot[h] < out_indptr[g]:
+                if slot[h] < begin:
                     slot[h] = at
                     out_probs[at] = 0.0
                     out_indices[at] = h
@@ -178,155 +159,64 @@ def coarse_fill(
                 out_probs[slot[h]] += mass * probs[e]
                 out += mass * probs[e]
         total = out + leave
-        for e in range(out_indptr[g], out_indptr[g + 1]):
+        for e in range(begin, at):
             out_probs[e] /= total
+        counts[g] = at - begin
         out_exits[g] = leave / total
         out_log_mass[g] = top + np.log(total)
+    return out_indices[:at].copy(), out_probs[:at].copy()
 
 
 @kernel(nogil=True)
-def sort_by_levels_apart(
+def arrange_rows(
     first: int,
     last: int,
     indptr: np.ndarray,
+    indices: np.ndarray,
+    probs: np.ndarray,
+    order: np.ndarray,
+    position: np.ndarray,
     ancestors: np.ndarray,
     starts: np.ndarray,
     offsets: np.ndarray,
-    indices: np.ndarray,  # IN, OUT
-    probs: np.ndarray,  # IN, OUT
+    out_indptr: np.ndarray,
+    out_indices: np.ndarray,  # OUT
+    out_probs: np.ndarray,  # OUT
     apart: np.ndarray,  # OUT
 ) -> None:
-    """Sort each row by the number of coarser levels on which an edge crosses between groups, descending.
+    """Copy a walk with its nodes in another order, without those that have no position (-1) in it.
 
+    Each row is sorted by the number of coarser levels on which an edge crosses between groups, descending.
     The nodes of group g of level t are those from ``starts[offsets[t] + g]`` to the next: to see whether a
-    neighbour is among them takes its number alone, and no look at its own groups somewhere in memory.
+    neighbour is among them takes its position alone, and no look at its own groups somewhere in memory.
     """
     levels = len(ancestors)
     longest = 0
-    for i in range(first, last):
-        longest = max(longest, indptr[i + 1] - indptr[i])
-    row_indices, row_probs = np.empty(longest, indices.dtype), np.empty(longest, probs.dtype)
-    depth, counts = np.empty(longest, np.uint8), np.empty(levels + 2, np.int64)
-    low, high = np.empty(levels, np.int64), np.empty(levels, np.int64)
-    for i in range(first, last):
+    for a in range(first, last):
+        longest = max(longest, indptr[order[a] + 1] - indptr[order[a]])
+    ends, depth = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    counts = np.empty(levels + 2, np.int64)
+    for a in range(first, last):
+        start, length = indptr[order[a]], indptr[order[a] + 1] - indptr[order[a]]
+        for e in range(length):
+            ends[e] = position[indices[start + e]]
+            depth[e] = 0
         for t in range(levels):
-            g = ancestors[t, i]
-            low[t] = starts[offsets[t] + g] if g >= 0 else 0
-            high[t] = starts[offsets[t] + g + 1] if g >= 0 else 0
+            g = ancestors[t, a]
+            low = np.int32(starts[offsets[t] + g]) if g >= 0 else np.int32(0)
+            high = np.int32(starts[offsets[t] + g + 1]) if g >= 0 else np.int32(0)
+            for e in range(length):
+                depth[e] += (ends[e] < low) | (ends[e] >= high)
         counts[:] = 0
-        start, stop = indptr[i], indptr[i + 1]
-        for e in range(stop - start):
-            j = indices[start + e]
-            t = 0
-            while t < levels and not low[t] <= j < high[t]:
-                t += 1
-            row_indices[e] = j
-            row_probs[e] = probs[start + e]
-            depth[e] = t
-            counts[levels - t + 1] += 1
+        for e in range(length):
+            counts[levels - depth[e] + 1] += ends[e] >= 0
         for t in range(levels + 1):
             counts[t + 1] += counts[t]
-        for e in range(stop - start):
-            t = levels - depth[e]
-            at = start + counts[t]
-            counts[t] += 1
-            indices[at] = row_indices[e]
-            probs[at] = row_probs[e]
-            apart[at] = depth[e]
-
-
-@kernel()
-def transpose(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, per node, the edges that lead to it: (starts, where they come from, where they are stored)."""
-    n = len(indptr) - 1
-    starts = np.zeros(n + 1, np.int64)
-    for e in range(len(indices)):
-        starts[indices[e] + 1] += 1
-    for j in range(n):
-        starts[j + 1] += starts[j]
-    fill = starts[:-1].copy()
-    rows = np.empty(len(indices), np.int32)
-    edges = np.empty(len(indices), np.int64)
-    for i in range(n):
-        for e in range(indptr[i], indptr[i + 1]):
-            at = fill[indices[e]]
-            fill[indices[e]] += 1
-            rows[at] = i
-            edges[at] = e
-    return starts, rows, edges
-
-
-@kernel()
-def balance_visits(
-    starts: np.ndarray,
-    rows: np.ndarray,
-    edges: np.ndarray,
-    probs: np.ndarray,
-    log_source: np.ndarray,
-    log_visits: np.ndarray,  # IN, OUT
-) -> None:
-    """Set the visits of one node after the other to what comes in: v_j = source_j + sum_i v_i P_ij."""
-    for j in range(len(log_visits)):
-        here = log_visits[j]
-        total = np.exp(log_source[j] - here)
-        for s in range(starts[j], starts[j + 1]):
-            total += probs[edges[s]] * np.exp(log_visits[rows[s]] - here)
-        log_visits[j] = here + np.log(total)
-
-
-@kernel()
-def group_sources(
-    starts: np.ndarray,
-    rows: np.ndarray,
-    edges: np.ndarray,
-    probs: np.ndarray,
-    group: np.ndarray,
-    first: np.ndarray,
-    members: np.ndarray,
-    log_source: np.ndarray,
-    log_visits: np.ndarray,
-    out: np.ndarray,  # OUT
-) -> None:
-    """Log of what comes into each group from its sources and from nodes that belong to no group."""
-    for g in range(len(first) - 1):
-        top = -np.inf
-        for s in range(first[g], first[g + 1]):
-            top = max(top, log_visits[members[s]])
-        total = 0.0
-        for s in range(first[g], first[g + 1]):
-            j = members[s]
-            total += np.exp(log_source[j] - top)
-            for a in range(starts[j], starts[j + 1]):
-                if group[rows[a]] < 0:
-                    total += probs[edges[a]] * np.exp(log_visits[rows[a]] - top)
-        out[g] = top + np.log(total)
-
-
-@kernel()
-def net_outflow(
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    probs: np.ndarray,
-    apart: np.ndarray,
-    exits: np.ndarray,
-    log_source: np.ndarray,
-    log_visits: np.ndarray,
-    outflow: np.ndarray,  # OUT
-    net: np.ndarray,  # OUT
-) -> None:
-    """Per visit of a node, what leaves its group of every level from there, and that less what enters."""
-    n, levels = net.shape
-    for i in range(n):
-        source = np.exp(log_source[i] - log_visits[i])
-        for t in range(levels):
-            outflow[i, t] = exits[i]
-            net[i, t] -= source
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            into = probs[e] * np.exp(log_visits[i] - log_visits[j])
-            for t in range(apart[e]):
-                outflow[i, t] += probs[e]
-                net[j, t] -= into
-    for i in range(n):
-        for t in range(levels):
-            net[i, t] += outflow[i, t]
+        for e in range(length):
+            if ends[e] >= 0:
+                t = levels - depth[e]
+                at = out_indptr[a] + counts[t]
+                counts[t] += 1
+                out_indices[at] = ends[e]
+                out_probs[at] = probs[start + e]
+                apart[at] = depth[e]

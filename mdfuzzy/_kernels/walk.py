@@ -22,24 +22,27 @@ def row_ranges(
     pull: np.ndarray,
     lengths: np.ndarray,
     falloff: float,
-    order: np.ndarray,
-    position: np.ndarray,
+    targets: np.ndarray,
     log_tops: np.ndarray,  # OUT
     log_ratios: np.ndarray,  # OUT
     counts: np.ndarray,  # OUT
 ) -> None:
-    """Find, of each row, logs of the largest weight and of the smallest over it; count its free ends."""
-    for a in range(first, last):
-        i = order[a]
+    """Find, of each row, logs of the largest weight and of the smallest over it; count its free ends.
+
+    The rows of targets are left as they are.
+    """
+    for i in range(first, last):
+        if targets[i] >= 0:
+            continue
         top, low, count = -np.inf, np.inf, 0
         for e in range(indptr[i], indptr[i + 1]):
             value = pull[indices[e]] - falloff * np.float64(lengths[e]) ** 2
             top = max(top, value)
             low = min(low, value)
-            count += position[indices[e]] >= 0
-        log_tops[a] = top
-        log_ratios[a] = low - top
-        counts[a] = count
+            count += targets[indices[e]] < 0
+        log_tops[i] = top
+        log_ratios[i] = low - top
+        counts[i] = count
 
 
 @kernel(nogil=True)
@@ -95,27 +98,26 @@ def transition_fill(
     pull: np.ndarray,
     lengths: np.ndarray,
     falloff: float,
-    order: np.ndarray,
-    position: np.ndarray,
-    out_indptr: np.ndarray,
+    targets: np.ndarray,
     log_sums: np.ndarray,  # IN (log of the largest weight), OUT (log of their sum)
-    out_indices: np.ndarray,  # OUT
-    out_probs: np.ndarray,  # OUT
+    probs: np.ndarray,  # OUT
     absorb: np.ndarray,  # OUT
 ) -> None:
-    """Write the transition probabilities between free points, and from free points to each target.
+    """Write the transition probabilities of every edge, and add up those from free points to each target.
 
-    The position of a point of target t is -1 - t. One short loop after the other: the processor then has the
-    reads of a whole row under way, and does not wait for each between two exponentials.
+    One short loop after the other: the processor then has the reads of a whole row under way, and does not
+    wait for each between two exponentials. The rows of targets are left as they are.
     """
     longest = 0
-    for a in range(first, last):
-        longest = max(longest, indptr[order[a] + 1] - indptr[order[a]])
+    for i in range(first, last):
+        longest = max(longest, indptr[i + 1] - indptr[i])
     weights = np.empty(longest)
-    for a in range(first, last):
-        row = indices[indptr[order[a]] : indptr[order[a] + 1]]
-        row_lengths = lengths[indptr[order[a]] : indptr[order[a] + 1]]
-        top = log_sums[a]
+    for i in range(first, last):
+        if targets[i] >= 0:
+            continue
+        row = indices[indptr[i] : indptr[i + 1]]
+        row_lengths = lengths[indptr[i] : indptr[i + 1]]
+        top = log_sums[i]
         for e in range(len(row)):
             value = pull[row[e]] - falloff * np.float64(row_lengths[e]) ** 2
             weights[e] = max(value - top, LOWEST)
@@ -124,14 +126,9 @@ def transition_fill(
         total = 0.0
         for e in range(len(row)):
             total += weights[e]
-        log_sums[a] = top + np.log(total)
-        at = out_indptr[a]
+        log_sums[i] = top + np.log(total)
         for e in range(len(row)):
-            j = position[row[e]]
             p = weights[e] / total
-            if j >= 0:
-                out_indices[at] = j
-                out_probs[at] = p
-                at += 1
-            else:
-                absorb[a, -1 - j] += p
+            probs[indptr[i] + e] = p
+            if targets[row[e]] >= 0:
+                absorb[i, targets[row[e]]] += p
