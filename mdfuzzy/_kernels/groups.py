@@ -124,8 +124,8 @@ def lump_rows(
     """Lump the walk: return where the rows of the groups lead, and how likely, given that the group is left.
 
     Each member counts with its mass; edges inside a group are left out, never subtracted. The probabilities
-    are of the type of `like`. How many there will be is known at the end only: what is returned is a copy of
-    a longer array, most of which never takes memory.
+    are of the type of `like`. How many there will be is known at the end only: what is returned is the
+    beginning of arrays as long as can be, whose rest never takes memory.
     """
     most = 0
     for s in range(starts[first], starts[last]):
@@ -164,7 +164,7 @@ def lump_rows(
         counts[g] = at - begin
         out_exits[g] = leave / total
         out_log_mass[g] = top + np.log(total)
-    return out_indices[:at].copy(), out_probs[:at].copy()
+    return out_indices[:at], out_probs[:at]
 
 
 @kernel(nogil=True)
