@@ -31,6 +31,8 @@ SINGLE_LOG_RATIO = -60.0
 #: Iterations that the acceleration looks back.
 HISTORY = 8
 MAX_ITERATIONS = 400
+#: Changes of the correction that are smaller, in proportion to it, are rounding.
+NOISE = 1e-6
 #: Sweeps on the coarsest level.
 TOP_SWEEPS = 4
 #: Passes over all edges, by all threads, before they are followed back one by one.
@@ -166,22 +168,24 @@ def _iterate(
         residuals = _residuals(levels, 0, x, absorb)
         correction = _correct(levels, 0, residuals)
         largest = _largest(correction)
-        if not np.isfinite(largest):
+        if not np.isfinite(largest).all():
             break
-        if largest < tolerance:
+        if largest.max() < tolerance:
             x += correction
-            return x, max(_largest(r) for r in residuals), iteration
+            return x, float(max(_largest(r).max() for r in residuals)), iteration
         known = min(iteration - 1, HISTORY)
         shares = np.zeros((known, x.shape[1]))
         if known:
             at = (iteration - 2) % HISTORY
             dots = _dots(correction, known, at, moves, changes)
             gram[at, :known] = gram[:known, at] = dots[:, 0]
-            shares = _least_squares(gram[:known, :known], dots[:, 1])
+            # A column that is done moves by rounding alone, from which nothing can be learnt.
+            noise = np.where(largest < tolerance, np.inf, NOISE * largest)
+            shares = _least_squares(gram[:known, :known], dots[:, 1], noise)
         oldest = (iteration - 1) % HISTORY
         share(kernels.take_step, len(x), correction, shares, oldest, x, moves, changes)
     raise SolveError(
-        f"No convergence after {iteration} iterations: the memberships still change by {largest:.1e} "
+        f"No convergence after {iteration} iterations: the memberships still change by {largest.max():.1e} "
         f"(promised: {tolerance:.0e}). Take a larger `beta`."
     )
 
@@ -194,13 +198,13 @@ def _allocate(levels: list[Level], columns: int) -> None:
     levels[0].own = np.empty((len(levels[0]), columns), np.float32)
 
 
-def _largest(values: np.ndarray) -> float:
-    """Return the largest absolute value; NaN if there is one."""
+def _largest(values: np.ndarray) -> np.ndarray:
+    """Return the largest absolute value of every column; NaN if there is one."""
     from mdfuzzy._kernels import acceleration as kernels
 
-    largest = np.zeros(-(-len(values) // kernels.BLOCK), np.float32)
+    largest = np.empty((-(-len(values) // kernels.BLOCK), values.shape[1]), np.float32)
     share(kernels.block_largest, len(largest), values, largest)
-    return float(largest.max(initial=0.0))
+    return largest.max(axis=0, initial=0.0)
 
 
 def _dots(correction: np.ndarray, known: int, at: int, moves: np.ndarray, changes: np.ndarray) -> np.ndarray:
@@ -216,14 +220,20 @@ def _dots(correction: np.ndarray, known: int, at: int, moves: np.ndarray, change
     return sums.sum(axis=0)
 
 
-def _least_squares(gram: np.ndarray, image: np.ndarray) -> np.ndarray:
-    """Return the combination of changes, column by column, that cancels most of the correction."""
+def _least_squares(gram: np.ndarray, image: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Return the combination of changes, column by column, that cancels most of the correction.
+
+    Changes that are not larger than `noise` have no share.
+    """
     shares = np.zeros(image.shape)
     for c in range(image.shape[1]):
-        scale = np.sqrt(np.diag(gram[:, :, c]))
-        scale[scale == 0.0] = 1.0
-        matrix = gram[:, :, c] / np.outer(scale, scale)
-        shares[:, c] = np.linalg.lstsq(matrix, image[:, c] / scale, rcond=1e-12)[0] / scale
+        size = np.sqrt(np.diag(gram[:, :, c]))
+        large = np.flatnonzero(size > noise[c])
+        if len(large) == 0:
+            continue
+        size = size[large]
+        matrix = gram[large][:, large, c] / np.outer(size, size)
+        shares[large, c] = np.linalg.lstsq(matrix, image[large, c] / size, rcond=1e-12)[0] / size
     return shares
 
 

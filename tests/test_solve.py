@@ -350,9 +350,31 @@ def test_sums_steps_and_largest_values_equal_plain_ones(columns):
     assert_array_equal(moves[oldest], step.astype(np.float32))
     assert_array_equal(changes[oldest], correction)
     assert_array_equal(moved, x + moves[oldest])
-    assert _solve._largest(correction) == np.abs(correction).max()
-    correction[-1, -1] = np.nan
-    assert np.isnan(_solve._largest(correction))
+    assert_array_equal(_solve._largest(correction), np.abs(correction).max(axis=0))
+    correction[3, -1] = np.nan
+    assert_array_equal(np.isnan(_solve._largest(correction)), np.arange(columns) == columns - 1)
+
+
+def test_what_is_only_rounding_has_no_share_in_a_step():
+    rng = np.random.default_rng(0)
+    changes, wanted = rng.normal(size=(3, 50)), np.array([0.5, -2.0, 0.0])
+    changes[2] *= 1e-20
+    gram = np.repeat((changes @ changes.T)[:, :, None], 3, axis=2)
+    image = np.repeat((changes @ (wanted @ changes))[:, None], 3, axis=1)
+    image[2] = 1e-15  # nothing that follows from the others
+    shares = _solve._least_squares(gram, image, noise=np.array([1e-10, 1e3, 0.0]))
+    assert_allclose(shares[:, 0], wanted, rtol=1e-12)
+    assert_array_equal(shares[:, 1], 0.0)
+    assert abs(shares[2, 2]) > 1e20  # what would happen without
+
+
+@pytest.mark.parametrize("history", [4, 6, 8, 12])
+def test_a_column_that_is_done_does_not_disturb_the_others(history, monkeypatch):
+    """At this temperature two of the columns are done when the others have half of the way to go."""
+    result = mf.cluster(mf.datasets.alanine_dipeptide(stride=3), mf.Settings(beta=0.1))
+    monkeypatch.setattr(_solve, "HISTORY", history)
+    pull = exponent(result.graph, result.dimension, 0.1) * result.log_density
+    assert solve(result.graph, pull, result.cores.labels, result.n_states).iterations < 30
 
 
 def arranged(graph, values, order, position, ancestors, starts, indptr):

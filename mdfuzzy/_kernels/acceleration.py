@@ -16,19 +16,14 @@ BLOCK = 4096
 
 @kernel(nogil=True)
 def block_largest(first: int, last: int, values: np.ndarray, largest: np.ndarray) -> None:  # OUT largest
-    """Find the largest absolute value of each block of rows; NaN if there is one."""
+    """Find the largest absolute value of each column in each block of rows; NaN if there is one."""
     for b in range(first, last):
-        top = np.float32(0.0)
+        largest[b] = 0.0
         for i in range(b * BLOCK, min(len(values), (b + 1) * BLOCK)):
             for c in range(values.shape[1]):
                 size = abs(values[i, c])
-                if not size <= top:
-                    top = size
-                    if size != size:
-                        break
-            if top != top:
-                break
-        largest[b] = top
+                if size > largest[b, c] or size != size:  # NaN stays: nothing is above it
+                    largest[b, c] = size
 
 
 @kernel(nogil=True)
