@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from mdfuzzy._words import counted
 from mdfuzzy.rmsd_index import Chunks, RmsdIndex
 
 logger = logging.getLogger("mdfuzzy")
@@ -147,7 +148,7 @@ class LocalSearch:
         arrays = sum(array.nbytes for array in self.index.cells if isinstance(array, np.ndarray))
         memory = self.aim.pairs(n * found) or f", {(arrays + 8 * n * found) / 1e9:.1f} GB"
         task = self.aim.task(n, len(self.index), to_do)
-        logger.info(f"{task}: about {spell(seconds * to_do)} on {self.threads} threads{memory}")
+        logger.info(f"{task}: about {spell(seconds * to_do)} on {counted(self.threads, 'thread')}{memory}")
 
     def run(
         self, names: Sequence[str], found: Nearest | Pairs, advance: Callable[[int], object]

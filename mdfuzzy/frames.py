@@ -10,6 +10,7 @@ import numpy.typing as npt
 from mdfuzzy._check import check_choice, read_only
 from mdfuzzy._sources import Source, chosen_sources, source_frames
 from mdfuzzy._trajectories import Trajectories, shorten
+from mdfuzzy._words import counted
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -152,7 +153,7 @@ class Frames(Trajectories):
         return indices
 
     def __repr__(self) -> str:
-        parts = [f"{len(self):,} frames of {self.n_atoms} atoms in {self.n_trajectories} trajector"]
+        parts = [f"{counted(len(self), 'frame')} of {self.n_atoms} atoms in {self.n_trajectories} trajector"]
         parts[0] += "y" if self.n_trajectories == 1 else "ies"
         if self.times is not None:
             parts.append(_span(self.split(self.times)))

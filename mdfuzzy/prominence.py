@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdfuzzy._check import check_numbers, check_real
+from mdfuzzy._words import counted
 from mdfuzzy.graph import Graph
 
 _SAMPLE = 20_000  # points from which the scale of the noise is estimated
@@ -66,10 +67,10 @@ class ProminenceGap:
     def __str__(self) -> str:
         word = "clear" if self.clear else "NOT clear"
         return (
-            f"{self.n_states} states above a prominence of {self.threshold:.3g} ({word}): "
+            f"{counted(self.n_states, 'state')} above a prominence of {self.threshold:.3g} ({word}): "
             f"smallest state {self.smallest_state:.3g} (p = {self.p_state:.1g} under noise), "
-            f"largest noise {self.largest_noise:.3g} (p = {self.p_noise:.1g}), {self.n_noise} peaks of noise "
-            f"of scale {self.noise:.3g}"
+            f"largest noise {self.largest_noise:.3g} (p = {self.p_noise:.1g}), "
+            f"{counted(self.n_noise, 'peak of noise')} of scale {self.noise:.3g}"
         )
 
 

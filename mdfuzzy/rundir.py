@@ -170,11 +170,15 @@ class RunDir(ArrayFolder):
         FileExistsError
             If the folder holds files that are not from a run.
         """
-        if self._read_run() is None and self.path.exists():
-            self._refuse_strangers()
+        self.check_place()
         self.path.mkdir(parents=True, exist_ok=True)
         with self._lock.hold():
             yield
+
+    def check_place(self) -> None:
+        """Raise FileExistsError if the folder holds files that are not from a run. Nothing is written."""
+        if self._read_run() is None and self.path.exists():
+            self._refuse_strangers()
 
     def begin(self, data: Frames | Features, settings: Settings) -> str:
         """Prepare for a run on `data` with `settings`, and return a key of the data.

@@ -174,6 +174,14 @@ def test_running_again_computes_nothing_and_other_settings_only_what_depends_on_
     assert mf.RunDir(out).settings.beta == 0.5
 
 
+def test_a_folder_with_other_files_is_refused_before_anything_is_read(files, tmp_path, capsys, monkeypatch):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    monkeypatch.setattr(mf, "load", lambda *arguments, **options: pytest.fail("the files were read"))
+    assert main(arguments(files, tmp_path)) == 2
+    assert "thesis.tex" in the_line(capsys.readouterr().err)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
 def test_another_input_is_refused_and_nothing_is_changed(files, finished, capsys):
     before = {path: path.stat().st_mtime_ns for path in finished.rglob("*") if path.name != ".lock"}
     assert main(arguments(files, finished, "--stride", "2")) == 2

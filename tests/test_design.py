@@ -72,12 +72,13 @@ COMPILED = {
 #: All steps in one call.
 RUNNING = ("pipeline", "clustering", "state_table", "settings")
 #: What every module may use.
-COMMON = {"_check", "_warn", "_threads", "_kernels"}
+COMMON = {"_check", "_warn", "_words", "_threads", "_kernels"}
 #: What each module may import from the package. A module that is not named here fails: say where it stands.
 LAYERS: dict[str, set[str]] = {
     "__init__": set(),
     "_check": set(),
     "_warn": set(),
+    "_words": set(),
     "_drafts": set(),
     "_threads": {"_check"},
     "_kernels": {"_kernels"},

@@ -262,6 +262,13 @@ def test_implied_timescales_in_a_unit_that_fits():
     assert ax.get_xscale() == ax.get_yscale() == "log"
     labels = [ax.yaxis.get_major_formatter()(value) for value in ax.yaxis.get_majorticklocs()]
     assert {"0.1", "1", "10"} <= set(labels)
+    marked = mf.plots.implied_timescales(timescales(), lag=2000.0)
+    assert marked.get_title() == "lag of the model: 2 ns"
+    assert [2.0, 2.0] in [list(line.get_xdata()) for line in marked.lines]
+    with pytest.raises(
+        ValueError, match=r"`lag` must be a finite number > 0; got -1.*unit of the timescales"
+    ):
+        mf.plots.implied_timescales(timescales(), lag=-1.0)
     in_frames = mf.plots.implied_timescales(timescales(unit="frames"))
     assert in_frames.get_xlabel() == "lag (frames)"
 

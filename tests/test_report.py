@@ -16,7 +16,7 @@ from molecules import peptide_topology, peptide_xyz, residue_topology
 
 import mdfuzzy as mf
 from mdfuzzy.pipeline import cluster_neighbors
-from mdfuzzy.report import maps
+from mdfuzzy.report import maps, words
 from mdfuzzy.report.figures import beta_figure, network_figure, prediction_figure, timescales_figure
 from mdfuzzy.report.maps import describe_maps, solutions
 from mdfuzzy.report.page import render
@@ -300,12 +300,36 @@ def test_figures_are_valid(peptide_result: mf.Clustering):
         beta_figure(peptide_result),
         beta_figure(kinetic),
         network_figure(peptide_result),
-        timescales_figure(validation.timescales),
+        timescales_figure(validation.timescales, None),
+        timescales_figure(validation.timescales, test.lag_times[0]),
         prediction_figure(test),
         prediction_figure(many),
     ):
         json.dumps(figure, allow_nan=False)
         assert Figure(figure).data
+
+
+def test_the_lag_of_the_model_is_marked(peptide_result: mf.Clustering):
+    scales = mf.validate_model(peptide_result, n_resamples=3).timescales
+    layout = timescales_figure(scales, 5.0)["layout"]
+    assert layout["shapes"][0]["x0"] == layout["shapes"][0]["x1"] == 5.0
+    assert layout["annotations"][0]["text"] == "lag of the model: 5 ps"
+    assert "shapes" not in timescales_figure(scales, None)["layout"]
+
+
+def test_lines_between_states_say_what_is_known_of_them(peptide_result: mf.Clustering):
+    """Solid: they touch; dashed: no trajectory crossed there; dotted: crossed, but no frames between."""
+    interfaces = mf.Interfaces(
+        [[0, 1], [1, 2]], [50, 10], [0.05, 0.01], [0.7, 0.6], [12, 0], (np.arange(50), np.arange(10)), 0.5,
+        others=[[0, 2, 3]],
+    )  # fmt: skip
+    result = dataclasses.replace(peptide_result, interfaces=interfaces)
+    traces = network_figure(result)["data"]
+    assert [trace["line"]["dash"] for trace in traces if trace["mode"] == "lines"] == ["solid", "dash", "dot"]
+    assert "Transitions between states that do not touch: 0 – 2 (3)." in words.interfaces_table(result)
+    assert "do not touch" not in words.interfaces_table(
+        dataclasses.replace(result, interfaces=dataclasses.replace(interfaces, others=np.zeros((0, 3), int)))
+    )
 
 
 # --- structures

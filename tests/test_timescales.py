@@ -115,6 +115,15 @@ def test_a_chain_passes(dtrajs):
     assert repr(test).endswith("4 steps of 1 ps; 16 of 16 predictions inside the intervals)")
 
 
+def test_an_interval_that_nothing_could_miss_does_not_count():
+    half = np.full((2, 2, 2), 0.5)
+    lower, upper = np.full((2, 2, 2), 0.4), np.full((2, 2, 2), 0.6)
+    lower[0], upper[0] = 0.0, 1.0
+    lower[1, 0] = 0.55
+    test = kinetics.ChapmanKolmogorov(np.array([1.0, 2.0]), half, half, lower, upper, [0, 1], "ps")
+    assert test.verdict == "2 of 4 predictions inside the intervals, the other 4 intervals open"
+
+
 def test_what_is_no_chain_fails():
     # Two fast states that look alike, one of them behind a barrier: the pair has a memory.
     matrix = np.array([[0.9, 0.1, 0.0], [0.1, 0.89, 0.01], [0.0, 0.01, 0.99]])

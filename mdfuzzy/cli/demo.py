@@ -18,7 +18,7 @@ def command(session: Session, output: str) -> None:
     """Find the states of the bundled alanine dipeptide.
 
     Does all that `mdfuzzy run` does, with every choice made from the data: states, pictures, files for other
-    programs, and a report. The first time the kernels are compiled, which takes about half a minute.
+    programs, and a report. The first time the kernels are compiled, which takes up to a minute.
     """
     click.echo("Alanine dipeptide in implicit water at 300 K, bundled with mdfuzzy")
     frames = mf.datasets.alanine_dipeptide()

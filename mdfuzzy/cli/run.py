@@ -83,6 +83,7 @@ def command(
     settings = take_settings(options)
     if layout is not None and dask is None:
         raise click.UsageError("--layout is for a search with --dask.")
+    mf.RunDir(output).check_place()  # before files are read, which may take minutes
     with nullcontext() if dask is None else connect(dask) as client:  # before anything is written
         frames = mf.load(list(files), **options)
         click.echo(frames.summary())

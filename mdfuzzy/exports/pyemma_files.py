@@ -22,7 +22,8 @@ from mdfuzzy.weights import BETA_MEANS
 _GUESSED_LAG, _PART = 10, 10
 
 _README = """\
-States of {frames:,} frames in {trajectories} trajectories, found by mdfuzzy, for PyEMMA (2.5).
+States of {frames:,} frames in {trajectories} trajectories, found by mdfuzzy, for PyEMMA (2.5),
+deeptime and NumPy.
 
 estimate_msm.py      estimates the core-set Markov model and prints timescales: python estimate_msm.py [LAG]
 core_set.npy, .txt   the states whose cores are in cores/: the argument core_set of PyEMMA's estimators
@@ -33,6 +34,8 @@ trajectories.csv     which trajectory each name stands for
 
 In cores/ and states/ every trajectory is there twice: NAME.dtraj is text with one integer per line
 (pyemma.util.discrete_trajectories.read_dtraj), NAME.npy the same for numpy.load.
+deeptime: its TransitionCountEstimator takes a list of what numpy.load reads from states/*.npy; for the core
+set it takes mdfuzzy.kinetics.milestoned_dtrajs, where frames outside belong to the core visited last.
 An entry stands for a loaded frame. In trajectories.csv, first_core_frame is the first of them in a core
 (PyEMMA leaves out those before it; empty if the trajectory touches no core), and stride says that every
 stride-th frame of the files was loaded.

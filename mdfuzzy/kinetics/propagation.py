@@ -76,11 +76,22 @@ class ChapmanKolmogorov:
         return len(self.lag_times)
 
     def __repr__(self) -> str:
-        inside = (self.lower <= self.predicted) & (self.predicted <= self.upper)
         return (
             f"ChapmanKolmogorov({len(self.states)} states, {len(self)} steps of {self.lag_times[0]:.3g} "
-            f"{self.unit}; {np.count_nonzero(inside)} of {inside.size} predictions inside the intervals)"
+            f"{self.unit}; {self.verdict})"
         )
+
+    @property
+    def verdict(self) -> str:
+        """How many predictions are inside their intervals, in words.
+
+        An interval that reaches from 0 to 1 is open: nothing could be outside, and it does not count.
+        """
+        opened = (self.lower <= 0.0) & (self.upper >= 1.0)
+        inside = (self.lower <= self.predicted) & (self.predicted <= self.upper) & ~opened
+        count, number = np.count_nonzero(opened), inside.size
+        words = f"{np.count_nonzero(inside)} of {number - count} predictions inside the intervals"
+        return f"{words}, the other {count} intervals open" if count else words
 
 
 def chapman_kolmogorov(

@@ -120,7 +120,8 @@ def write_plots(
     dpi = check_int("dpi", dpi, 20, 2000)
     pictures = _pictures(result, _projection(result, residue))
     if timescales is not None:
-        pictures["timescales"] = lambda: implied_timescales(timescales).figure
+        lag = None if test is None else test.lag_times[0]
+        pictures["timescales"] = lambda: implied_timescales(timescales, lag=lag).figure
     if test is not None:
         pictures["chapman-kolmogorov"] = lambda: chapman_kolmogorov(test)[0, 0].figure
     if calibration is not None:
@@ -155,7 +156,9 @@ def _pictures(result: Clustering, projection: Projection) -> dict[str, Callable[
     if result.beta_scan is not None:
         pictures["beta"] = lambda: beta_scan(result).figure
     if result.interfaces is not None:
-        pictures["network"] = lambda: state_network(result.interfaces, result.memberships).figure
+        pictures["network"] = lambda: (
+            state_network(result.interfaces, [state.share for state in result.states]).figure
+        )
     for number in range(min(result.data.n_trajectories, _TIMELINES)):
         pictures[f"timeline-{number}"] = lambda number=number: (
             membership_timeline(result.data, result.memberships, trajectory=number).figure

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._check import check_type
+from mdfuzzy._check import check_real, check_type
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.plots._axes import axes_of, figure_of, open_frame, plain_ticks, time_unit
 
@@ -17,7 +17,9 @@ _ESTIMATED, _PREDICTED = "#0072b2", "#d55e00"
 _MOST_PANELS = 6  # states whose transition probabilities still can be read side by side
 
 
-def implied_timescales(timescales: ImpliedTimescales, *, ax: "Axes | None" = None) -> "Axes":
+def implied_timescales(
+    timescales: ImpliedTimescales, *, lag: float | None = None, ax: "Axes | None" = None
+) -> "Axes":
     """Draw implied timescales over the lag, with their intervals.
 
     A Markov model holds from the lag on at which the lines are level. In the grey region a timescale is
@@ -27,6 +29,8 @@ def implied_timescales(timescales: ImpliedTimescales, *, ax: "Axes | None" = Non
     ----------
     timescales : ImpliedTimescales
         From `kinetics.implied_timescales`.
+    lag : float, optional
+        That of the model, in `timescales.unit`, to be marked.
     ax : Axes, optional
         Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know.
 
@@ -64,8 +68,19 @@ def implied_timescales(timescales: ImpliedTimescales, *, ax: "Axes | None" = Non
     line = np.array([lags.min() / 2, lags.max() * 2])
     ax.fill_between(line, bottom, line, color="0.88", linewidth=0, zorder=0)
     ax.plot(line, line, color="0.4", linewidth=0.9, zorder=1)
+    if lag is not None:
+        lag = check_real("lag", lag, above=0, remedy="It is a time, in the unit of the timescales.")
+        words = f"lag of the model: {factor * lag:.3g} {unit}"
+        ax.axvline(factor * lag, color=_PREDICTED, linewidth=1.1, linestyle="--", zorder=1)
+        ax.set_title(words, fontsize=9, color=_PREDICTED)
     ax.annotate(
-        "shorter than the lag", (0.98, 0.03), xycoords="axes fraction", ha="right", color="0.35", fontsize=8.5
+        "shorter than the lag",
+        (0.98, 0.03),
+        xycoords="axes fraction",
+        ha="right",
+        color="0.35",
+        fontsize=8.5,
+        bbox={"facecolor": "0.88", "edgecolor": "none", "pad": 1},
     )
     ax.set(
         xscale="log",

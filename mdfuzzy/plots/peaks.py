@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mdfuzzy._check import check_int, check_real, check_type
+from mdfuzzy._words import counted
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.persistence import Persistence
 from mdfuzzy.plots._axes import axes_of, open_frame
@@ -73,7 +74,7 @@ def persistence_diagram(
     ax.axhline(bottom, color="0.7", linewidth=0.8, zorder=0)
     heights = np.where(known, deaths, bottom)
     noise = np.setdiff1d(np.arange(len(births)), choice.states)
-    ax.scatter(births[noise], heights[noise], s=9, label=_counted(len(noise), "peak of noise"), **_NOISE)
+    ax.scatter(births[noise], heights[noise], s=9, label=counted(len(noise), "peak of noise"), **_NOISE)
     for number, (peak, color) in enumerate(zip(choice.states, state_colors(len(choice.states)), strict=True)):
         ax.scatter(births[peak], heights[peak], color=color, clip_on=False, **_STATE)
         ax.annotate(
@@ -187,10 +188,4 @@ def _choose(peaks: Persistence | Clustering, prominence: float | None) -> _Choic
 
 
 def _threshold(choice: _Choice) -> str:
-    return f"threshold {choice.prominence:.2g}: {_counted(len(choice.states), 'state')}"
-
-
-def _counted(number: int, noun: str) -> str:
-    """Write a number of things: ``1 state``, ``5 states``, ``1,204 peaks of noise``."""
-    first, *rest = noun.split(" ")
-    return " ".join([f"{number:,}", first + "s" * (number != 1), *rest])
+    return f"threshold {choice.prominence:.2g}: {counted(len(choice.states), 'state')}"

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mdfuzzy._words import counted
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.plots.colors import state_colors
@@ -105,8 +106,10 @@ def network_figure(result: Clustering) -> dict[str, object]:
     for link in links:
         (a, b), moves = link.pair, link.transitions
         ends = rounded(places[[a, b]].T)
-        style = {"color": "#b8c2cc", "width": 1 + 1.2 * np.log10(1 + link.size)}
-        style["dash"] = "solid" if moves else "dot"
+        style = {"color": "#7b8794", "width": 1.5, "dash": "dot"}
+        if link.size:
+            width = 1 + 1.2 * np.log10(1 + link.size)
+            style = {"color": "#b8c2cc", "width": width, "dash": "solid" if moves else "dash"}
         traces.append(
             {
                 "type": "scatter",
@@ -160,17 +163,6 @@ def network_figure(result: Clustering) -> dict[str, object]:
     return {"data": traces, "layout": layout}
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number of things in words.
-
-    Examples
-    --------
-    >>> counted(1, "frame"), counted(1200, "frame")
-    ('1 frame', '1,200 frames')
-    """
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
 def ink_on(color: str) -> str:
     """Return black or white, whichever can be read on a colour ``#rrggbb``.
 
@@ -183,8 +175,8 @@ def ink_on(color: str) -> str:
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 150 else "#ffffff"
 
 
-def timescales_figure(timescales: ImpliedTimescales) -> dict[str, object]:
-    """Draw the implied timescales against the lag, with their intervals."""
+def timescales_figure(timescales: ImpliedTimescales, lag: float | None) -> dict[str, object]:
+    """Draw the implied timescales against the lag, with their intervals, and mark the lag of the model."""
     traces, x = [], rounded(timescales.lag_times)
     number = timescales.values.shape[1]
     for at, color in enumerate(state_colors(number)):
@@ -215,6 +207,17 @@ def timescales_figure(timescales: ImpliedTimescales) -> dict[str, object]:
         ),
         "legend": {"orientation": "h", "y": -0.3, "yanchor": "top"},
     }
+    if lag is not None:
+        place = {"x0": lag, "x1": lag, "yref": "paper", "y0": 0, "y1": 1}
+        layout["shapes"] = [
+            {"type": "line", **place, "line": {"color": ACCENT, "width": 1.5, "dash": "dash"}}
+        ]
+        layout["annotations"] = [
+            {
+                **{"x": np.log10(lag), "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False},
+                "text": f"lag of the model: {lag:.3g} {timescales.unit}",
+            }
+        ]
     return {"data": [below, *traces], "layout": layout}
 
 

@@ -120,7 +120,9 @@ def render(
     if result.interfaces is not None:
         figures["network-plot"] = network_figure(result)
     if timescales is not None:
-        figures["timescales-plot"] = timescales_figure(timescales)
+        figures["timescales-plot"] = timescales_figure(
+            timescales, None if test is None else test.lag_times[0]
+        )
     if test is not None:
         figures["prediction-plot"] = prediction_figure(test)
     data = {
@@ -180,6 +182,7 @@ def _texts(
         "hidden_trajectories": words.hidden(data["timeline"], "trajectories"),
         "timescales_interval": words.interval(timescales),
         "prediction_interval": words.interval(test),
+        "prediction_verdict": "" if test is None else test.verdict,
         "lag": "" if test is None else words.duration(test.lag_times[0], test.unit),
         "sources": words.sources(result),
         "settings": words.settings_table(result),

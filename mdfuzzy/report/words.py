@@ -189,8 +189,13 @@ def interfaces_table(result: Clustering) -> str:
     interfaces, colors = result.interfaces, state_colors(result.n_states)
     if interfaces is None:
         return ""
+    elsewhere = ""
+    if len(interfaces.others):
+        listed = ", ".join(f"{a} – {b} ({moves:,})" for a, b, moves in interfaces.others.tolist())
+        elsewhere = f"<p>Transitions between states that do not touch: {listed}.</p>"
     if len(interfaces) == 0:
-        return f"<p>No two states touch: no frame has a balance of {interfaces.threshold:g} or more.</p>"
+        nothing = f"<p>No two states touch: no frame has a balance of {interfaces.threshold:g} or more.</p>"
+        return nothing + elsewhere
     heads = ["states", "transitions", "frames between", "share", "mean balance", "most balanced frame"]
     torsions = isinstance(result.data, Frames) and result.data.phi is not None
     heads += ["φ, ψ there"] * torsions
@@ -207,7 +212,7 @@ def interfaces_table(result: Clustering) -> str:
             whole(place_of(result.data, frame)),
         ]
         rows.append(row + [whole(torsion_text(result.data, frame))] * torsions)
-    return table(heads, rows, words=[0, 5, 6])
+    return table(heads, rows, words=[0, 5, 6]) + elsewhere
 
 
 def choices(result: Clustering) -> str:
