@@ -57,6 +57,19 @@ def birth_death(pull):
     return np.concatenate([[0.0], np.cumsum(resistance)]) / resistance.sum()
 
 
+@pytest.mark.parametrize("span", [5, 20, 40, 60, 100, 150, 300])
+def test_rough_chains_equal_their_closed_form(span):
+    """Every point at random between 0 and `span`: traps next to traps, and to points that end the walk."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        pull = span * rng.random(rng.integers(5, 40))
+        pull[[0, -1]] = pull.max() / 2
+        graph, targets = chain(pull)
+        found = solve(graph, pull, targets, 2).values
+        assert_allclose(found[:, 1], birth_death(pull), rtol=0, atol=1e-9)
+        assert_allclose(found.sum(axis=1), 1.0, rtol=0, atol=1e-9)
+
+
 @pytest.mark.parametrize("strength", [0.0, 1.0, 10.0, 100.0])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_birth_death_chain_has_its_closed_form(strength, seed):
@@ -265,15 +278,56 @@ def test_ties_are_strong_and_the_nearest_of_these(with_lengths):
     lengths = graph.distances if with_lengths else graph.distances[:0]
     least, nearest = np.empty(300), np.empty(300, np.int32)
     groups.strong_ties(0, 300, graph.indptr, graph.indices, values, lengths, exits, least, nearest)
+    unlikely = False
     for i in np.flatnonzero(exits < 0.5):
         ends, far = graph.edges(i)
-        groupable = exits[ends] < 0.5
-        top = probs[i, ends[groupable]].max()
+        top = probs[i, ends].max()
         assert least[i] == top / 4
-        strong = groupable & (probs[i, ends] >= top / 4)
+        strong = (exits[ends] < 0.5) & (probs[i, ends] >= top / 4)
         key = far if with_lengths else -probs[i, ends]
-        assert nearest[i] == ends[strong][np.argmin(key[strong])]
-    assert with_lengths == any(probs[i, nearest[i]] < 0.9 * 4 * least[i] for i in np.flatnonzero(exits < 0.5))
+        assert nearest[i] == (ends[strong][np.argmin(key[strong])] if strong.any() else i)
+        unlikely |= probs[i, nearest[i]] < probs[i, ends[strong]].max(initial=0.0)
+    assert unlikely == with_lengths
+
+
+def test_of_equally_near_points_the_likeliest_is_the_nearest():
+    pull = np.array([0.0, 1.0, 0.0, 1.3, 0.0])
+    graph, _ = chain(pull)  # all edges are of length 1
+    values = walk_of(graph, pull)[1]
+    least, nearest = np.empty(5), np.empty(5, np.int32)
+    ties = graph.indptr, graph.indices, values, graph.distances, np.zeros(5), least, nearest
+    groups.strong_ties(0, 5, *ties)
+    assert nearest[2] == 3
+
+
+def test_a_point_that_is_tied_to_a_pinned_one_is_in_no_group_with_others():
+    """Point 1 nearly always goes to 0, which ends the walk: what 2 and 3 do has no effect on it."""
+    pull = np.array([9.0, 0.0, 0.0, 1.0])
+    graph, _ = chain(pull)
+    values = walk_of(graph, pull)[1]
+    exits = np.array([0.9, 0.0, 0.0, 0.0])
+    ties = graph.indptr, graph.indices, values, graph.distances, exits, np.empty(4), np.empty(4, np.int32)
+    groups.strong_ties(0, 4, *ties)
+    assert ties[-1][1] == 1
+    group, _, count = groups.aggregate(*ties, np.array([2, 3, 1]), 8)
+    assert count == 2
+    assert_array_equal(group == group[1], [False, True, False, False])
+
+
+def test_ties_of_no_probability_join_nothing():
+    graph, _ = chain(np.zeros(4))
+    values = np.zeros(6)
+    ties = (
+        graph.indptr,
+        graph.indices,
+        values,
+        graph.distances,
+        np.zeros(4),
+        np.empty(4),
+        np.empty(4, np.int32),
+    )
+    groups.strong_ties(0, 4, *ties)
+    assert_array_equal(ties[-1], np.arange(4))
 
 
 def test_groups_follow_strong_ties_and_have_room():
@@ -377,10 +431,11 @@ def test_a_column_that_is_done_does_not_disturb_the_others(history, monkeypatch)
     assert solve(result.graph, pull, result.cores.labels, result.n_states).iterations < 30
 
 
-def arranged(graph, values, order, position, ancestors, starts, indptr):
+def arranged(graph, values, order, position, ancestors, firsts, indptr):
     """The edges of two levels of groups, as `arrange_rows` writes them: indices, probabilities, apart."""
+    starts = np.concatenate(firsts)
     indices, probs = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], values.dtype)
-    apart, offsets = np.empty(indptr[-1], np.uint8), np.array([0, 4, 7])
+    apart, offsets = np.empty(indptr[-1], np.uint8), np.array([0, len(firsts[0]), len(starts)])
     groups.arrange_rows(
         0, len(order), graph.indptr, graph.indices, values, order, position.astype(np.int32), ancestors,
         starts, offsets, indptr, indices, probs, apart,
@@ -388,15 +443,18 @@ def arranged(graph, values, order, position, ancestors, starts, indptr):
     return indices, probs, apart
 
 
-def test_rows_in_another_order_are_sorted_by_the_levels_that_their_ends_are_apart():
+@pytest.mark.parametrize("lone", [False, True])
+def test_rows_in_another_order_are_sorted_by_the_levels_that_their_ends_are_apart(lone):
+    """Also if the last group (`lone`) is in no group of the level above: its points stay together there."""
     graph, log_density, targets = cloud(300, 2, 5)
     probs, values = walk_of(graph, log_density)
     order = np.random.default_rng(3).permutation(np.flatnonzero(targets < 0))  # 294 points
     position = np.full(300, -1)
     position[order] = np.arange(294)
     group = np.repeat([0, 1, 2, -1], [90, 110, 84, 10])
-    outer = np.array([0, 0, 1, -1])[group]
-    ancestors, starts = np.array([group, outer], np.int32), np.array([0, 90, 200, 284, 0, 200, 284])
+    outer = np.array([0, 0, -1 if lone else 1, -1])[group]
+    ancestors = np.array([group, outer], np.int32)
+    starts = [np.array([0, 90, 200, 284]), np.array([0, 200] if lone else [0, 200, 284])]
     free = np.array([np.count_nonzero(position[graph.edges(i)[0]] >= 0) for i in order])
     indptr = np.concatenate([[0], np.cumsum(free)])
     indices, out, apart = arranged(graph, values, order, position, ancestors, starts, indptr)
@@ -420,7 +478,7 @@ def test_flows_and_relaxation_equal_their_twins(columns, single):
     starts = np.array([0, 90, 200, 290])  # three groups; the last ten points are in none
     group = np.repeat([0, 1, 2, -1], [90, 110, 90, 10])
     outer = np.array([0, 0, 1, -1])[group]
-    ancestors, inner_and_outer = np.array([group, outer], np.int32), np.array([0, 90, 200, 290, 0, 200, 290])
+    ancestors, inner_and_outer = np.array([group, outer], np.int32), [starts, np.array([0, 200, 290])]
     indices, values, apart = arranged(
         graph, values, np.arange(300), np.arange(300), ancestors, inner_and_outer, graph.indptr
     )

@@ -30,24 +30,33 @@ def strong_ties(
 ) -> None:
     """Set the least probability of a strong tie to a node that can be in a group, and the nearest such node.
 
-    The nearest is that with the shortest edge, or the likeliest where there are no lengths; the node itself
-    if there is none.
+    The nearest is that with the shortest edge, and of equally long ones, or where there are no lengths, the
+    likeliest; the node itself if there is none.
     """
     for i in range(first, last):
         if exits[i] >= PINNED:
             continue
         top = probs.dtype.type(0)
         for e in range(indptr[i], indptr[i + 1]):
-            if probs[e] > top and indices[e] != i and exits[indices[e]] < PINNED:
+            if probs[e] > top and indices[e] != i:
                 top = probs[e]
         least[i] = STRONG * top
         nearest[i] = i
-        best = np.inf
+        if top == 0.0:
+            continue
+        best = np.inf, 0.0
         for e in range(indptr[i], indptr[i + 1]):
-            far = lengths[e] if len(lengths) else -probs[e]
-            if far < best and probs[e] >= least[i] and indices[e] != i and exits[indices[e]] < PINNED:
-                best = far
-                nearest[i] = indices[e]
+            if probs[e] >= least[i] and indices[e] != i and exits[indices[e]] < PINNED:
+                place = _distance(e, probs, lengths)
+                if place < best:
+                    best = place
+                    nearest[i] = indices[e]
+
+
+@kernel(inline="always")
+def _distance(e, probs, lengths):
+    """Return what makes an edge near: its length; of equal ones, or if there is none, its probability."""
+    return (np.float64(lengths[e]) if len(lengths) else 0.0), -np.float64(probs[e])
 
 
 @kernel()
@@ -80,12 +89,13 @@ def aggregate(
             continue
         choice = nearest[i]
         if not free[choice]:
-            best = np.inf
+            best = np.inf, 0.0
             for e in range(indptr[i], indptr[i + 1]):
-                far = lengths[e] if len(lengths) else -probs[e]
-                if far < best and probs[e] >= least[i] and free[indices[e]] and indices[e] != i:
-                    best = far
-                    choice = indices[e]
+                if probs[e] >= least[i] and free[indices[e]] and indices[e] != i:
+                    place = _distance(e, probs, lengths)
+                    if place < best:
+                        best = place
+                        choice = indices[e]
         if group[choice] < 0:
             group[choice], size[groups], last[groups] = groups, 1, choice
             groups += 1
@@ -201,10 +211,11 @@ def arrange_rows(
         for e in range(length):
             ends[e] = position[indices[start + e]]
             depth[e] = 0
+        low, high = np.int32(0), np.int32(0)
         for t in range(levels):
             g = ancestors[t, a]
-            low = np.int32(starts[offsets[t] + g]) if g >= 0 else np.int32(0)
-            high = np.int32(starts[offsets[t] + g + 1]) if g >= 0 else np.int32(0)
+            if g >= 0:  # a group that is in no group itself holds the same nodes on all levels above
+                low, high = np.int32(starts[offsets[t] + g]), np.int32(starts[offsets[t] + g + 1])
             for e in range(length):
                 depth[e] += (ends[e] < low) | (ends[e] >= high)
         counts[:] = 0
