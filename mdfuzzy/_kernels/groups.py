@@ -44,19 +44,20 @@ def strong_ties(
         nearest[i] = i
         if top == 0.0:
             continue
-        best = np.inf, 0.0
+        length, prob = np.inf, 0.0
         for e in range(indptr[i], indptr[i + 1]):
-            if probs[e] >= least[i] and indices[e] != i and exits[indices[e]] < PINNED:
-                place = _distance(e, probs, lengths)
-                if place < best:
-                    best = place
-                    nearest[i] = indices[e]
+            nearer = probs[e] >= least[i] and _nearer(e, probs, lengths, length, prob)
+            if nearer and indices[e] != i and exits[indices[e]] < PINNED:
+                length, prob = lengths[e] if len(lengths) else length, probs[e]
+                nearest[i] = indices[e]
 
 
 @kernel(inline="always")
-def _distance(e, probs, lengths):
-    """Return what makes an edge near: its length; of equal ones, or if there is none, its probability."""
-    return (np.float64(lengths[e]) if len(lengths) else 0.0), -np.float64(probs[e])
+def _nearer(e, probs, lengths, length, prob):
+    """Whether an edge is shorter, or, if it is as long or there are no lengths, likelier."""
+    if len(lengths) and lengths[e] != length:
+        return lengths[e] < length
+    return probs[e] > prob
 
 
 @kernel()
@@ -89,13 +90,12 @@ def aggregate(
             continue
         choice = nearest[i]
         if not free[choice]:
-            best = np.inf, 0.0
+            length, prob = np.inf, 0.0
             for e in range(indptr[i], indptr[i + 1]):
-                if probs[e] >= least[i] and free[indices[e]] and indices[e] != i:
-                    place = _distance(e, probs, lengths)
-                    if place < best:
-                        best = place
-                        choice = indices[e]
+                nearer = probs[e] >= least[i] and _nearer(e, probs, lengths, length, prob)
+                if nearer and indices[e] != i and free[indices[e]]:
+                    length, prob = lengths[e] if len(lengths) else length, probs[e]
+                    choice = indices[e]
         if group[choice] < 0:
             group[choice], size[groups], last[groups] = groups, 1, choice
             groups += 1
