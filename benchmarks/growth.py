@@ -98,6 +98,9 @@ def table(found: list[dict]) -> list[str]:
     for name, values in (("peak memory, GB", memory), ("edges of the graph, millions", edges)):
         cells = " | ".join(f"{value:.2f}" for value in values)
         lines.append(f"| {name} | {cells} | | {_exponents(name, sizes, values, values)} |")
+    per_edge = collect(found)["memberships"]["processor"] / edges
+    cells = " | ".join(f"{value:.2f}" for value in per_edge)
+    lines.append(f"| memberships in the program, µs per edge | {cells} | | | | |")
     return [*lines, "", verdict(found)]
 
 
