@@ -159,7 +159,7 @@ def _arrange(levels: list[Level], ranks: list[np.ndarray]) -> np.ndarray:
     orders = [levels[-1].members]
     for level, rank in zip(levels[-2::-1], ranks[::-1], strict=True):
         grouped = level.group >= 0
-        level.group[grouped] = _positions(orders[0], len(orders[0]))[level.group[grouped]]
+        level.group[grouped] = positions(orders[0], len(orders[0]))[level.group[grouped]]
         order, level.first = _members(level.group, rank, len(orders[0]))
         level.group = level.group[order]
         orders.insert(0, order)
@@ -171,11 +171,11 @@ def _arrange(levels: list[Level], ranks: list[np.ndarray]) -> np.ndarray:
     return orders[0]
 
 
-def _positions(order: np.ndarray, n: int) -> np.ndarray:
+def positions(order: np.ndarray, n: int) -> np.ndarray:
     """Return where each of n nodes is in an order; -1 if it is not."""
-    positions = np.full(n, -1, np.int32)
-    positions[order] = np.arange(len(order), dtype=np.int32)
-    return positions
+    places = np.full(n, -1, np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    return places
 
 
 def _arrange_rows(levels: list[Level], l: int, order: np.ndarray) -> None:
@@ -185,22 +185,16 @@ def _arrange_rows(levels: list[Level], l: int, order: np.ndarray) -> None:
     level = levels[l]
     ancestors, firsts = _ancestors(levels, l)
     new = row_starts(level.degrees[order])
-    indices, probs, apart = (
-        np.empty(new[-1], np.int32),
-        np.empty(new[-1], level.probs.dtype),
-        np.empty(new[-1], np.uint8),
-    )
+    indices, probs = np.empty(new[-1], np.int32), np.empty(new[-1], level.probs.dtype)
+    apart = np.empty(new[-1], np.uint8)
     share(
         kernels.arrange_rows, len(order),
-        *level.walk, order, _positions(order, len(level)), ancestors, np.concatenate(firsts),
+        *level.walk, order, positions(order, len(level)), ancestors, np.concatenate(firsts),
         row_starts([len(first) for first in firsts]), new, indices, probs, apart,
     )  # fmt: skip
     level.indptr, level.indices, level.probs, level.apart = new, indices, probs, apart
-    level.exits, level.log_mass, level.degrees = (
-        level.exits[order],
-        level.log_mass[order],
-        level.degrees[order],
-    )
+    level.exits, level.log_mass = level.exits[order], level.log_mass[order]
+    level.degrees = level.degrees[order]
 
 
 def _ancestors(levels: list[Level], l: int) -> tuple[np.ndarray, list[np.ndarray]]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._hierarchy import Level, SolveError, build_hierarchy
+from mdfuzzy._hierarchy import Level, SolveError, build_hierarchy, positions
 from mdfuzzy._threads import share
 
 #: Above so many edges the probabilities are stored in single precision, if their ratios allow it.
@@ -147,11 +147,9 @@ def _finest(
 
 def _in_order(absorb: np.ndarray, order: np.ndarray) -> np.ndarray:
     """Return the rows in another order. Few are not zero, and only those take memory."""
-    position = np.empty(len(absorb), np.int32)
-    position[order] = np.arange(len(order), dtype=np.int32)
     rows = np.flatnonzero(absorb.any(axis=1))
     ordered = np.zeros((len(order), absorb.shape[1]))
-    ordered[position[rows]] = absorb[rows]
+    ordered[positions(order, len(absorb))[rows]] = absorb[rows]
     return ordered
 
 
