@@ -88,17 +88,18 @@ def table(found: list[dict]) -> list[str]:
         "| exponent | of the last two | of the program |",
         "|---|" + "--:|" * (len(sizes) + 4),
     ]
-    for name, step in collect(found).items():
+    steps = collect(found)
+    for name, step in steps.items():
         cells = " | ".join(f"{value:.1f}" for value in step["seconds"])
         system = step["system"][-1] / max(step["system"][-1] + step["processor"][-1], 1e-9)
         fitted = _exponents(name, sizes, step["seconds"], step["processor"])
         lines.append(f"| {name} | {cells} | {system:.0%} | {fitted} |")
-    memory = collect(found)["all after the neighbours"]["memory"]
+    memory = steps["all after the neighbours"]["memory"]
     edges = np.array([each["edges"] for each in found]) / 1e6
     for name, values in (("peak memory, GB", memory), ("edges of the graph, millions", edges)):
         cells = " | ".join(f"{value:.2f}" for value in values)
         lines.append(f"| {name} | {cells} | | {_exponents(name, sizes, values, values)} |")
-    per_edge = collect(found)["memberships"]["processor"] / edges
+    per_edge = steps["memberships"]["processor"] / edges
     cells = " | ".join(f"{value:.2f}" for value in per_edge)
     lines.append(f"| memberships in the program, µs per edge | {cells} | | | | |")
     return [*lines, "", verdict(found)]

@@ -12,6 +12,8 @@ from mdfuzzy._threads import share
 BLOCK_ROWS = 1024
 #: Largest size of a group before further members must look elsewhere.
 GROUP_SIZE = 8
+#: A node that ends the walk so often, or more, is pinned by that: it is in no group.
+PINNED = 0.5
 #: Levels with fewer edges than this are worked on by one thread.
 SERIAL_EDGES = 50_000
 #: The visits on a directed graph are done when none of their logarithms changes by more.
@@ -104,9 +106,10 @@ def _grouped(finest: Level, lengths: np.ndarray, targets: np.ndarray) -> tuple[l
     levels, ranks = [finest], []
     while True:
         level = levels[-1]
-        ties = *level.walk, lengths, level.exits, np.empty(len(level)), np.empty(len(level), np.int32)
+        groupable = level.exits < PINNED
+        ties = *level.walk, lengths, groupable, np.empty(len(level)), np.empty(len(level), np.int32)
         share(kernels.strong_ties, len(level), *ties)
-        order = np.flatnonzero(level.exits < kernels.PINNED)
+        order = np.flatnonzero(groupable)
         order = order[np.argsort(-level.log_mass[order], kind="stable")]
         level.group, rank, count = kernels.aggregate(*ties, order, GROUP_SIZE)
         if level is finest:

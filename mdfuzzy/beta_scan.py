@@ -8,6 +8,7 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from mdfuzzy._check import check_numbers, check_real, check_type, read_only
+from mdfuzzy._words import counted
 from mdfuzzy.cores import Cores
 from mdfuzzy.graph import Graph
 from mdfuzzy.memberships import Memberships, membership_entropy, solve_memberships
@@ -282,7 +283,7 @@ def _reservations(
         )
     if by_entropy and plateaus < 3:
         notes.append(
-            f"H has {plateaus} plateau{'s' * (plateaus != 1)} against log beta, not three: no range of beta "
+            f"H has {counted(plateaus, 'plateau')} against log beta, not three: no range of beta "
             "between hard clusters and plain diffusion stands out."
         )
     if len(left_out):

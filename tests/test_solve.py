@@ -270,6 +270,14 @@ def walk_of(graph, pull):
     return probs, probs[np.repeat(np.arange(len(graph)), graph.degrees), graph.indices]
 
 
+def found_ties(graph, values, groupable):
+    """What `strong_ties` is given and sets, which is what `aggregate` begins with."""
+    n = len(graph)
+    ties = graph.indptr, graph.indices, values, graph.distances, groupable, np.empty(n), np.empty(n, np.int32)
+    groups.strong_ties(0, n, *ties)
+    return ties
+
+
 @pytest.mark.parametrize("with_lengths", [False, True])
 def test_ties_are_strong_and_the_nearest_of_these(with_lengths):
     graph, log_density, _ = cloud(300, 2, 5)
@@ -277,7 +285,7 @@ def test_ties_are_strong_and_the_nearest_of_these(with_lengths):
     exits = np.where(np.arange(300) % 7 == 0, 0.5, 0.4)  # every seventh point is pinned
     lengths = graph.distances if with_lengths else graph.distances[:0]
     least, nearest = np.empty(300), np.empty(300, np.int32)
-    groups.strong_ties(0, 300, graph.indptr, graph.indices, values, lengths, exits, least, nearest)
+    groups.strong_ties(0, 300, graph.indptr, graph.indices, values, lengths, exits < 0.5, least, nearest)
     unlikely = False
     for i in np.flatnonzero(exits < 0.5):
         ends, far = graph.edges(i)
@@ -295,7 +303,7 @@ def test_of_equally_near_points_the_likeliest_is_the_nearest():
     graph, _ = chain(pull)  # all edges are of length 1
     values = walk_of(graph, pull)[1]
     least, nearest = np.empty(5), np.empty(5, np.int32)
-    ties = graph.indptr, graph.indices, values, graph.distances, np.zeros(5), least, nearest
+    ties = graph.indptr, graph.indices, values, graph.distances, np.ones(5, bool), least, nearest
     groups.strong_ties(0, 5, *ties)
     assert nearest[2] == 3
 
@@ -306,8 +314,7 @@ def test_a_point_that_is_tied_to_a_pinned_one_is_in_no_group_with_others():
     graph, _ = chain(pull)
     values = walk_of(graph, pull)[1]
     exits = np.array([0.9, 0.0, 0.0, 0.0])
-    ties = graph.indptr, graph.indices, values, graph.distances, exits, np.empty(4), np.empty(4, np.int32)
-    groups.strong_ties(0, 4, *ties)
+    ties = found_ties(graph, values, exits < 0.5)
     assert ties[-1][1] == 1
     group, _, count = groups.aggregate(*ties, np.array([2, 3, 1]), 8)
     assert count == 2
@@ -317,16 +324,7 @@ def test_a_point_that_is_tied_to_a_pinned_one_is_in_no_group_with_others():
 def test_ties_of_no_probability_join_nothing():
     graph, _ = chain(np.zeros(4))
     values = np.zeros(6)
-    ties = (
-        graph.indptr,
-        graph.indices,
-        values,
-        graph.distances,
-        np.zeros(4),
-        np.empty(4),
-        np.empty(4, np.int32),
-    )
-    groups.strong_ties(0, 4, *ties)
+    ties = found_ties(graph, values, np.ones(4, bool))
     assert_array_equal(ties[-1], np.arange(4))
 
 
@@ -335,8 +333,7 @@ def test_groups_follow_strong_ties_and_have_room():
     probs, values = walk_of(graph, 3 * log_density)
     exits = np.where(np.arange(300) % 7 == 0, 0.5, 0.0)
     order = np.flatnonzero(exits < 0.5)
-    ties = graph.indptr, graph.indices, values, graph.distances, exits, np.empty(300), np.empty(300, np.int32)
-    groups.strong_ties(0, 300, *ties)
+    ties = found_ties(graph, values, exits < 0.5)
     group, rank, count = groups.aggregate(*ties, order, 4)
     assert_array_equal(group < 0, exits >= 0.5)
     assert_array_equal(np.unique(group[order]), np.arange(count))

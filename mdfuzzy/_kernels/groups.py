@@ -10,8 +10,6 @@ from mdfuzzy._kernels.jit import kernel
 
 #: In place of the number of its group: a node that is in none, and one where the walk has ended.
 ALONE, TARGET = -1, -2
-#: A node that ends the walk more often than this is pinned by that: it is in no group.
-PINNED = 0.5
 #: A tie is strong if it has at least this share of the largest probability of its node.
 STRONG = 0.25
 
@@ -24,17 +22,16 @@ def strong_ties(
     indices: np.ndarray,
     probs: np.ndarray,
     lengths: np.ndarray,
-    exits: np.ndarray,
+    groupable: np.ndarray,
     least: np.ndarray,  # OUT
     nearest: np.ndarray,  # OUT
 ) -> None:
-    """Set the least probability of a strong tie to a node that can be in a group, and the nearest such node.
+    """Set the least probability of a strong tie, and the nearest node with one that can be in a group.
 
-    The nearest is that with the shortest edge, and of equally long ones, or where there are no lengths, the
-    likeliest; the node itself if there is none.
+    The node itself is set as its nearest if there is none. Nodes that cannot be in a group are left out.
     """
     for i in range(first, last):
-        if exits[i] >= PINNED:
+        if not groupable[i]:
             continue
         top = probs.dtype.type(0)
         for e in range(indptr[i], indptr[i + 1]):
@@ -42,22 +39,24 @@ def strong_ties(
                 top = probs[e]
         least[i] = STRONG * top
         nearest[i] = i
-        if top == 0.0:
-            continue
-        length, prob = np.inf, 0.0
-        for e in range(indptr[i], indptr[i + 1]):
-            nearer = probs[e] >= least[i] and _nearer(e, probs, lengths, length, prob)
-            if nearer and indices[e] != i and exits[indices[e]] < PINNED:
-                length, prob = lengths[e] if len(lengths) else length, probs[e]
-                nearest[i] = indices[e]
+        if top > 0.0:
+            nearest[i] = _find_nearest(i, indptr, indices, probs, lengths, groupable, least[i], i)
 
 
-@kernel(inline="always")
-def _nearer(e, probs, lengths, length, prob):
-    """Whether an edge is shorter, or, if it is as long or there are no lengths, likelier."""
-    if len(lengths) and lengths[e] != length:
-        return lengths[e] < length
-    return probs[e] > prob
+@kernel(nogil=True)
+def _find_nearest(i, indptr, indices, probs, lengths, allowed, least, otherwise):
+    """Return the nearest other node that is allowed, of those with a probability of at least `least`.
+
+    That is the one with the shortest edge, and of equally long ones, or where there are no lengths, the
+    likeliest.
+    """
+    found, length, prob = otherwise, np.inf, 0.0
+    for e in range(indptr[i], indptr[i + 1]):
+        far = np.float64(lengths[e]) if len(lengths) else np.inf
+        nearer = far < length or (far == length and probs[e] > prob)
+        if nearer and probs[e] >= least and allowed[indices[e]] and indices[e] != i:
+            found, length, prob = indices[e], far, probs[e]
+    return found
 
 
 @kernel()
@@ -66,7 +65,7 @@ def aggregate(
     indices: np.ndarray,
     probs: np.ndarray,
     lengths: np.ndarray,
-    exits: np.ndarray,
+    groupable: np.ndarray,
     least: np.ndarray,
     nearest: np.ndarray,
     order: np.ndarray,
@@ -82,7 +81,7 @@ def aggregate(
     n = len(indptr) - 1
     group, rank, size = np.full(n, ALONE, np.int32), np.zeros(n, np.int32), np.zeros(n, np.int32)
     # Whether a node can be joined, by itself or in its group: one small array to look at for every edge.
-    free = (exits < PINNED).astype(np.uint8)
+    free = groupable.copy()
     last, before = np.empty(n, np.int32), np.empty(n, np.int32)  # members of a group, from the last one on
     groups = 0
     for i in order:
@@ -90,12 +89,7 @@ def aggregate(
             continue
         choice = nearest[i]
         if not free[choice]:
-            length, prob = np.inf, 0.0
-            for e in range(indptr[i], indptr[i + 1]):
-                nearer = probs[e] >= least[i] and _nearer(e, probs, lengths, length, prob)
-                if nearer and indices[e] != i and free[indices[e]]:
-                    length, prob = lengths[e] if len(lengths) else length, probs[e]
-                    choice = indices[e]
+            choice = _find_nearest(i, indptr, indices, probs, lengths, free, least[i], choice)
         if group[choice] < 0:
             group[choice], size[groups], last[groups] = groups, 1, choice
             groups += 1
@@ -105,11 +99,11 @@ def aggregate(
         group[i], rank[i], before[i] = g, size[g], last[g]
         size[g], last[g] = size[g] + 1, i
         if size[g] > limit:
-            free[i] = 0
+            free[i] = False
         elif size[g] == limit:
             j = i
             for _ in range(limit):
-                free[j] = 0
+                free[j] = False
                 j = before[j]
     return group, rank, groups
 

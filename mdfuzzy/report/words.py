@@ -6,6 +6,7 @@ from html import escape
 
 import numpy as np
 
+from mdfuzzy._words import counted
 from mdfuzzy.clustering import Clustering
 from mdfuzzy.frames import Frames
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
@@ -75,7 +76,7 @@ def headline(result: Clustering) -> str:
         found = result.interfaces
         moves = int(found.transitions.sum() + found.others[:, 2].sum())
         word = "interface" if len(found) == 1 else "interfaces"
-        cards.append((word, f"{len(found)}", f"{moves:,} transition{'s' * (moves != 1)} seen"))
+        cards.append((word, f"{len(found)}", f"{counted(moves, 'transition')} seen"))
     if isinstance(data, Frames):
         cards.append(("frames", f"{len(result):,}", f"of {data.n_atoms:,} atoms"))
     else:
