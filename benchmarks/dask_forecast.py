@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from mdfuzzy._layout import choose_layout, index_bytes
-from mdfuzzy.rmsd import BLOCK, GROUP
-from mdfuzzy.workers import Workers
+from mdfuzzy.neighbors._dask.memory import choose_layout, index_bytes
+from mdfuzzy.neighbors.rmsd import BLOCK, GROUP
+from mdfuzzy.workers.cluster import Workers
 
 #: What Dask may cost.
 GOAL = 0.20

@@ -30,11 +30,11 @@ from measuring import machine
 from neighbors import DATA, read
 
 import mdfuzzy as mf
-from mdfuzzy._layout import choose_layout
-from mdfuzzy._shards import build_shard, divide, merge
-from mdfuzzy.rmsd import BLOCK, GROUP
-from mdfuzzy.rmsd_index import build_index
-from mdfuzzy.workers import find_workers
+from mdfuzzy.neighbors._dask.memory import choose_layout
+from mdfuzzy.neighbors._dask.shards import build_shard, divide, merge
+from mdfuzzy.neighbors._index import build_index
+from mdfuzzy.neighbors.rmsd import BLOCK, GROUP
+from mdfuzzy.workers.cluster import find_workers
 
 SECONDS = time.perf_counter
 

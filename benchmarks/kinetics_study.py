@@ -7,7 +7,7 @@ import numpy as np
 from deeptime.clustering import KMeans
 
 import mdfuzzy as mf
-from mdfuzzy.pipeline import cluster_neighbors
+from mdfuzzy.pipeline.run import cluster_neighbors
 
 BETAS = (0.3, 0.5, 1.0, 2.0, 4.0, 8.0, 20.0, np.inf)
 RULES = {

@@ -22,10 +22,10 @@ import numpy as np
 from measuring import held_memory, machine, peak_memory, reset_peak
 
 import mdfuzzy as mf
-from mdfuzzy._kernels.lanes import LANES, correlate, largest_eigenvalues
-from mdfuzzy._kernels.rmsd import squared_distance
+from mdfuzzy._kernels.search.lanes import LANES, correlate, largest_eigenvalues
+from mdfuzzy._kernels.search.rmsd import squared_distance
 from mdfuzzy._threads import run_ranges, thread_count
-from mdfuzzy.rmsd_index import build_index
+from mdfuzzy.neighbors._index import build_index
 
 DATA = Path(os.environ.get("MDFUZZY_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data")) / "ala2"
 SECONDS = time.perf_counter

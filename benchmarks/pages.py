@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from mdfuzzy._drafts import whole_file
+from mdfuzzy._atomic import whole_file
 
 
 def save_text(path: Path, text: str) -> None:

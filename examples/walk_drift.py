@@ -16,7 +16,7 @@ import sys
 import numpy as np
 
 import mdfuzzy as mf
-from mdfuzzy.weights import walk_exponent
+from mdfuzzy.memberships.weights import walk_exponent
 
 POINTS = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
 LENGTH = 4.0  # of the axis with the gradient; the others have length 1

@@ -9,59 +9,64 @@ Names are imported on first use (PEP 562), so that ``import mdfuzzy`` answers at
 
 from importlib import import_module
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
+
+#: The folders in the order of the data flow, each with its public names by module. A folder imports only
+#: folders that precede it here. An empty entry is a folder that is a public module, or has no public names.
+_STAGES: dict[str, dict[str, tuple[str, ...]]] = {
+    "_kernels": {},
+    "frames": {
+        "features": ("Features",),
+        "frames": ("Frames",),
+        "loading": ("load",),
+        "regions": ("ramachandran_regions",),
+    },
+    "workers": {},
+    "neighbors": {
+        "graph": ("Graph",),
+        "neighbors": ("Neighbors", "euclidean_neighbors", "neighbors_from"),
+        "rmsd": ("rmsd_neighbors", "rmsd_neighbors_within"),
+        "rmsd_mdtraj": ("rmsd_neighbors_mdtraj",),
+    },
+    "states": {
+        "density": ("dtm_log_density", "kde_log_density", "kde_window"),
+        "dimension": ("intrinsic_dimension",),
+        "persistence": ("Persistence", "compute_persistence"),
+        "prominence": ("ProminenceGap",),
+        "stability": ("KScan", "Resampling", "resample_states", "states_by_k"),
+        "cores": ("Cores", "find_cores", "find_milestones"),
+    },
+    "memberships": {
+        "memberships": ("Memberships", "solve_memberships"),
+        "extension": ("extend_memberships",),
+        "weights": ("strong_edges",),
+        "beta_scan": ("BetaScan", "scan_beta"),
+        "scores": ("EntropicPurity", "clustering_entropy", "entropic_purity", "purity"),
+    },
+    "kinetics": {"interfaces": ("Interfaces", "find_interfaces")},
+    "pipeline": {
+        "settings": ("Settings", "suggest_k"),
+        "state_table": ("State", "StateTable"),
+        "clustering": ("Clustering",),
+        "run": ("cluster",),
+        "assignment": ("Assignment", "assign"),
+        "validation": ("Validation", "validate_model"),
+        "estimator": ("FuzzyModeSeeking",),
+    },
+    "store": {"rundir": ("RunDir",)},
+    "plots": {},
+    "exports": {},
+    "report": {},
+    "mdanalysis": {},
+    "cli": {},
+}
 
 #: Where each public name lives.
 _HOME = {
-    "Features": "features",
-    "Frames": "frames",
-    "load": "loading",
-    "ramachandran_regions": "regions",
-    "Graph": "graph",
-    "Neighbors": "neighbors",
-    "euclidean_neighbors": "neighbors",
-    "neighbors_from": "neighbors",
-    "rmsd_neighbors": "rmsd",
-    "rmsd_neighbors_mdtraj": "rmsd_mdtraj",
-    "rmsd_neighbors_within": "rmsd",
-    "dtm_log_density": "density",
-    "intrinsic_dimension": "dimension",
-    "kde_log_density": "density",
-    "kde_window": "density",
-    "Persistence": "persistence",
-    "compute_persistence": "persistence",
-    "ProminenceGap": "prominence",
-    "KScan": "stability",
-    "Resampling": "stability",
-    "resample_states": "stability",
-    "states_by_k": "stability",
-    "Cores": "cores",
-    "find_cores": "cores",
-    "find_milestones": "cores",
-    "Memberships": "memberships",
-    "extend_memberships": "extension",
-    "solve_memberships": "memberships",
-    "strong_edges": "weights",
-    "BetaScan": "beta_scan",
-    "scan_beta": "beta_scan",
-    "EntropicPurity": "scores",
-    "clustering_entropy": "scores",
-    "entropic_purity": "scores",
-    "purity": "scores",
-    "Interfaces": "interfaces",
-    "find_interfaces": "interfaces",
-    "Settings": "settings",
-    "suggest_k": "settings",
-    "State": "state_table",
-    "StateTable": "state_table",
-    "Clustering": "clustering",
-    "cluster": "pipeline",
-    "Assignment": "assignment",
-    "assign": "assignment",
-    "Validation": "validation",
-    "validate_model": "validation",
-    "RunDir": "rundir",
-    "FuzzyModeSeeking": "estimator",
+    name: f"{folder}.{module}"
+    for folder, modules in _STAGES.items()
+    for module, names in modules.items()
+    for name in names
 }
 
 _MODULES = ("datasets", "exports", "kinetics", "mdanalysis", "plots", "report")

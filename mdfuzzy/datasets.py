@@ -8,7 +8,7 @@ import numpy as np
 from mdfuzzy._check import check_int
 
 if TYPE_CHECKING:
-    from mdfuzzy.frames import Frames
+    from mdfuzzy.frames.frames import Frames
 
 __all__ = ["alanine_dipeptide", "folder", "provenance", "spirals", "two_links", "unbalanced_gaussians"]
 
@@ -39,7 +39,7 @@ def alanine_dipeptide(*, stride: int = 1) -> "Frames":
     >>> mf.datasets.alanine_dipeptide()
     Frames(30,000 frames of 10 atoms in 2 trajectories; 6 ns, a frame every 0.2 ps; phi and psi of ALA2)
     """
-    from mdfuzzy.loading import load
+    from mdfuzzy.frames.loading import load
 
     return load([_FOLDER / "ala2_00.xtc", _FOLDER / "ala2_03.xtc"], top=_FOLDER / "ala2.pdb", stride=stride)
 

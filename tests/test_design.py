@@ -1,4 +1,4 @@
-"""The design, held by tests: who imports whom, what is public, and that it is documented."""
+"""The design, enforced: the direction of imports, the place of each library, and documented public names."""
 
 import ast
 import dataclasses
@@ -17,156 +17,45 @@ import pytest
 import mdfuzzy
 
 PACKAGE = Path(mdfuzzy.__file__).parent
+#: The folders in the order of the data flow, as the package itself declares them.
+ORDER = list(mdfuzzy._STAGES)
 
-#: Reading trajectories, and its private parts: each may import only what stands to its right.
-READING = (
-    *("loading", "recording", "frame_files", "_store", "_plan", "features", "frames", "_pieces"),
-    *("_universes", "_universe_topology", "_atoms", "_boxes", "_files", "_claims", "_sources"),
-    "_trajectories",
-)
-#: The search for neighbours under RMSD, and its private parts: the same.
-SEARCH = (
-    "rmsd",
-    "rmsd_mdtraj",
-    "_sharded",
-    "_scattered",
-    "_recall",
-    "_layout",
-    "_blocks",
-    "_shards",
-    "workers",
-    "rmsd_index",
-    "_movable",
-)
-#: The steps, later ones first: each may import only what stands to its right.
-STEPS = (
-    *(
-        "interfaces",
-        "kinetics",
-        "scores",
-        "beta_scan",
-        "extension",
-        "memberships",
-        "weights",
-        "cores",
-        "stability",
-    ),
-    *("persistence", "prominence", "density", "dimension"),
-    *(module for module in SEARCH if not module.startswith("_")),
-    *("neighbors", "graph"),
-    *(module for module in READING if not module.startswith("_")),
-)
-#: What imports numba when it is imported, and so is imported inside functions only.
-COMPILED = {
-    "_kernels",
-    "_cells",
-    "_grouping",
-    "rmsd_index",
-    "_sharded",
-    "_scattered",
-    "_layout",
-    "_blocks",
-    "_shards",
-    "_recall",
-}
-#: All steps in one call.
-RUNNING = ("pipeline", "clustering", "state_table", "settings")
-#: What every module may use.
-COMMON = {"_check", "_warn", "_words", "_threads", "_kernels"}
-#: What each module may import from the package. A module that is not named here fails: say where it stands.
-LAYERS: dict[str, set[str]] = {
-    "__init__": set(),
-    "_check": set(),
-    "_warn": set(),
-    "_words": set(),
-    "_drafts": set(),
-    "_threads": {"_check"},
-    "_kernels": {"_kernels"},
-    "_grouping": {"_kernels", "_threads"},
-    "_cells": {"_grouping", "_kernels", "_threads"},
-    "_hierarchy": {"_kernels", "_threads"},
-    "_solve": {"_kernels", "_hierarchy", "_threads"},
-    "_conformations": {"_check", "_threads", "frames"},
-    "_euclidean": set(),
-    "_records": set(),
-    "settings": {"_check"},
-    **{step: {*COMMON, *STEPS[place + 1 :]} for place, step in enumerate(STEPS)},
-    **{module: {*COMMON, *READING[place + 1 :]} for place, module in enumerate(READING)},
-    **{
-        module: {*COMMON, *SEARCH[place + 1 :], "neighbors", "graph", "frame_files", "frames"}
-        for place, module in enumerate(SEARCH)
-    },
-    "state_table": {*COMMON, *STEPS},
-    "clustering": {*COMMON, *STEPS, "settings", "state_table"},
-    "_steps": {*COMMON, *STEPS, "settings", "_records"},
-    "_states": {*COMMON, *STEPS, "settings", "_steps"},
-    "_walk": {*COMMON, *STEPS, "settings", "_steps", "_states"},
-    "pipeline": {*COMMON, *STEPS, "settings", "clustering", "_steps", "_states", "_walk"},
-    "_distances": {*COMMON, *STEPS},
-    "estimator": {*COMMON, *STEPS, *RUNNING, "_distances"},
-    **{name: {*COMMON, *STEPS, *RUNNING} for name in ("assignment", "validation", "mdanalysis")},
-    "regions": {"frames"},
-    "_folder": {"_drafts"},
-    "_lock": set(),
-    "rundir": {*COMMON, *STEPS, *RUNNING, "_drafts", "_folder", "_lock"},
-    **{name: {*COMMON, *STEPS, *RUNNING, "_drafts"} for name in ("plots", "exports")},
-    "datasets": {*COMMON, *STEPS, *RUNNING},
-    "report": {*COMMON, *STEPS, *RUNNING, "_drafts", "plots", "__init__"},  # the version
-}
-LAYERS["memberships"] |= {"_solve"}
-LAYERS["neighbors"] |= {"_euclidean"}
-LAYERS["rmsd_index"] |= {"_cells", "_grouping"}
-LAYERS["_layout"] |= {"_cells"}
-LAYERS["_shards"] |= {"_grouping"}
-LAYERS["workers"] |= {"__init__"}  # the version
-for search in ("rmsd", "rmsd_mdtraj"):
-    LAYERS[search] |= {"_conformations"}
-LAYERS["__main__"] = {"cli"}
-LAYERS["cli"] = {name for name in LAYERS if not name.startswith("_")} | {"__init__", "_kernels"}
-
-#: Where a library may appear; one that is not named here may appear nowhere.
+#: Where a third-party library may appear: in these folders, or modules of the top level. A library that is
+#: not listed may appear nowhere; an entry that is not used fails, too.
 LIBRARIES: dict[str, set[str]] = {
-    "numpy": set(LAYERS),
-    "tqdm": set(LAYERS) - {"_kernels", "_check", "_warn"},
-    "scipy": set(LAYERS) - {"__init__", "_check", "_warn", "_threads", "cli"},
-    "sklearn": {"_euclidean", "density", "estimator"},
     "numba": {"_kernels", "_threads"},
-    "llvmlite": {"_kernels"},  # numba's own compiler, which comes with it
-    "mdtraj": {*READING, "exports", "datasets", "rmsd_mdtraj"},
+    "llvmlite": {"_kernels"},  # numba's own compiler
+    "mdtraj": {"frames", "neighbors", "exports"},
+    "MDAnalysis": {"frames", "mdanalysis"},
+    "tables": {"frames"},
+    "sklearn": {"neighbors", "pipeline"},
+    "distributed": {"workers"},
+    "deeptime": {"kinetics"},
     "matplotlib": {"plots"},
     "plotly": {"report"},
-    "deeptime": {"kinetics"},
-    "click": {"cli"},
-    "distributed": {"workers"},
     "pyarrow": {"exports"},
-    "tables": {"_files"},
-    "MDAnalysis": {"_universes", "_universe_topology", "recording", "mdanalysis"},
-    "pynndescent": {"neighbors"},
+    "click": {"cli"},
 }
+#: Libraries that every folder may use.
+EVERYWHERE = {"numpy", "scipy", "tqdm"}
 #: Slow to import: only inside functions, so that importing the package answers at once.
-HEAVY = (
-    "mdtraj",
-    "matplotlib",
-    "plotly",
-    "deeptime",
-    "sklearn",
-    "scipy",
-    "numba",
-    "distributed",
-    "MDAnalysis",
-)
+HEAVY = {*LIBRARIES, "scipy"} - {"click"}
 
 #: Public modules whose names need a library that is an extra.
 OPTIONAL = {"mdanalysis": "MDAnalysis"}
 
-
-def module_of(path: Path) -> str:
-    """The module as the table names it: every kernel is `_kernels`."""
-    return path.relative_to(PACKAGE).with_suffix("").parts[0]
-
-
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 each_source = pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+
+
+def module_of(path: Path) -> tuple[str, ...]:
+    """The parts of a module's name below the package: ("frames", "loading")."""
+    return path.relative_to(PACKAGE).with_suffix("").parts
+
+
+def folder_of(module: tuple[str, ...]) -> str | None:
+    """The folder that holds a module; None for the modules of the top level."""
+    return module[0] if (PACKAGE / module[0]).is_dir() else None
 
 
 def imports(nodes: list[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
@@ -179,76 +68,85 @@ def imports(nodes: list[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
             yield from ((f"{node.module}.{alias.name}", node) for alias in node.names)
 
 
-def at_import_time(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield the nodes that run at import: not the bodies of functions, nor `if TYPE_CHECKING`."""
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+def imported_modules(path: Path) -> Iterator[tuple[str, ...]]:
+    """Yield the modules of the package that a source file imports, as `module_of` names them."""
+    for name, _ in imports(list(ast.walk(ast.parse(path.read_text())))):
+        first, *parts = name.split(".")
+        if first != "mdfuzzy":
             continue
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            waiting += node.orelse
-        else:
-            waiting += ast.iter_child_nodes(node)
+        while parts and not is_module(parts):  # what is imported from a module
+            parts.pop()
+        yield tuple(parts) or ("__init__",)
 
 
-def own_module(dotted: str) -> str | None:
-    """The module of the package that `dotted` names; `from mdfuzzy import load` is `__init__`."""
-    first, *rest = dotted.split(".")
-    if first != "mdfuzzy":
-        return None
-    if rest and ((PACKAGE / rest[0]).is_dir() or (PACKAGE / f"{rest[0]}.py").exists() or rest[0] in LAYERS):
-        return rest[0]
-    return "__init__"
+def is_module(parts: list[str]) -> bool:
+    """Whether a dotted name is a module or a folder of the package."""
+    place = PACKAGE.joinpath(*parts)
+    return place.with_suffix(".py").exists() or (place / "__init__.py").exists()
 
 
-# --- who imports whom
+# --- the direction of imports
+
+
+def test_the_declared_order_is_that_of_the_folders_on_disk():
+    folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert set(ORDER) == folders
 
 
 @each_source
-def test_each_module_imports_only_what_it_stands_on(path: Path):
+def test_a_folder_imports_only_folders_before_it(path: Path):
     module = module_of(path)
-    assert module in LAYERS, f"{path.name} stands in no layer: name it in LAYERS and in the design pages"
-    tree = ast.parse(path.read_text())
-    used = {own_module(name) for name, _ in imports(list(ast.walk(tree)))} - {None, module}
-    assert used <= LAYERS[module], f"{module} must not import {sorted(used - LAYERS[module])}"
+    folder = folder_of(module)
+    for used in imported_modules(path):
+        other = folder_of(used)
+        if other in (None, folder):
+            continue
+        if folder is None:  # modules of the top level are below all folders, but for those that run a program
+            assert module[0] in ("datasets", "__main__"), f"{module[0]} must not import {other}"
+        else:
+            assert ORDER.index(other) < ORDER.index(folder), f"{folder} comes before {other}"
 
 
-def test_the_layers_have_no_cycle():
-    done: set[str] = {"_kernels", "__init__"}  # a folder, and the lazy names
-    waiting = dict(LAYERS)
+@each_source
+def test_an_underscore_inside_a_folder_is_private_to_the_folder(path: Path):
+    folder = folder_of(module_of(path))
+    for used in imported_modules(path):
+        private = folder_of(used) is not None and any(part.startswith("_") for part in used[1:])
+        assert not private or folder_of(used) == folder, f"{'.'.join(used)} is private to {used[0]}"
+
+
+def test_modules_import_each_other_without_a_cycle():
+    waiting = {}
+    for path in SOURCES:
+        module = module_of(path)
+        name = module[:-1] if module[-1] == "__init__" and len(module) > 1 else module
+        waiting[name] = {used for used in imported_modules(path) if used != name}
     while waiting:
-        ready = [name for name, below in waiting.items() if below - {name} <= done]
+        ready = [name for name, below in waiting.items() if not below & set(waiting)]
         assert ready, f"a cycle among {sorted(waiting)}"
-        done |= set(ready)
         for name in ready:
             del waiting[name]
 
 
+# --- libraries
+
+
 @each_source
 def test_libraries_appear_only_where_they_belong(path: Path):
-    module = module_of(path)
+    place = module_of(path)[0]
     tree = ast.parse(path.read_text())
     used = {name.split(".")[0] for name, _ in imports(list(ast.walk(tree)))}
-    for library in sorted(used - set(sys.stdlib_module_names) - {"mdfuzzy"}):
-        assert module in LIBRARIES.get(library, ()), f"{library} has no business in {module}"
+    for library in sorted(used - set(sys.stdlib_module_names) - EVERYWHERE - {"mdfuzzy"}):
+        assert place in LIBRARIES.get(library, ()), f"{library} has no business in {place}"
 
 
-@each_source
-def test_slow_libraries_are_imported_inside_functions(path: Path):
-    module = module_of(path)
-    # The last two are imported only when their class is used, which inherits from one of the library.
-    if module in {*COMPILED, "estimator", "mdanalysis"}:
-        return
-    nodes = list(at_import_time(ast.parse(path.read_text())))
-    for name, node in imports(nodes):
-        assert name.split(".")[0] not in HEAVY, (
-            f"line {node.lineno}: import {name} inside the function that needs it"
-        )
-        assert own_module(name) not in COMPILED, (
-            f"line {node.lineno}: kernels import numba, so inside functions too"
-        )
+def test_every_place_of_a_library_is_used():
+    found: dict[str, set[str]] = {}
+    for path in SOURCES:
+        for name, _ in imports(list(ast.walk(ast.parse(path.read_text())))):
+            found.setdefault(name.split(".")[0], set()).add(module_of(path)[0])
+    for library, places in LIBRARIES.items():
+        assert places == found.get(library), f"{library} is used in {sorted(found.get(library, ()))}"
 
 
 def loaded_by(code: str) -> set[str]:
@@ -259,15 +157,28 @@ def loaded_by(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
+#: Importing every public name but the classes that inherit from a class of a library.
+EVERY_NAME = """
+import mdfuzzy
+for name in mdfuzzy.__all__:
+    if name != "FuzzyModeSeeking":
+        getattr(mdfuzzy, name)
+"""
+
+
 @pytest.mark.parametrize(
     "code",
-    ["import mdfuzzy; dir(mdfuzzy)", "from mdfuzzy.cli import main; assert main(['--help']) == 0"],
-    ids=["import mdfuzzy", "mdfuzzy --help"],
+    [
+        "import mdfuzzy; dir(mdfuzzy)",
+        "from mdfuzzy.cli import main; assert main(['--help']) == 0",
+        EVERY_NAME,
+    ],
+    ids=["import mdfuzzy", "mdfuzzy --help", "every public name"],
 )
 def test_answers_at_once(code: str):
     loaded = loaded_by(code)
     assert "mdfuzzy" in loaded
-    assert not loaded & set(HEAVY)
+    assert not loaded & HEAVY
 
 
 def test_the_probe_sees_what_is_loaded():

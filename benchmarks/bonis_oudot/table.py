@@ -14,7 +14,7 @@ from bonis_oudot import uci
 from bonis_oudot.drawing import BLUE, GREY, RED, panels, save
 from bonis_oudot.fuzzy_c_means import fuzzy_c_means
 from mdfuzzy._threads import thread_count
-from mdfuzzy.prominence import expected_noise
+from mdfuzzy.states.prominence import expected_noise
 
 #: What the paper prints: rows of Waveform, Pendigits, Statlog.
 PAPER = {

@@ -20,11 +20,8 @@ mdfuzzy.cluster(points, mdfuzzy.Settings(n_jobs=1))
 """
 
 
-#: The modules of the search itself, which this process compiles.
-_SEARCH = {
-    f"mdfuzzy._kernels.{name}"
-    for name in ("candidates", "cells", "knn", "lanes", "leaves", "machine", "rmsd", "screen")
-}
+#: The kernels of the search itself, which this process compiles.
+_SEARCH = ("mdfuzzy._kernels.search.", "mdfuzzy._kernels.intrinsics")
 
 
 class _Listener(event.Listener):
@@ -72,7 +69,7 @@ def compiled_ahead() -> Iterator[None]:
             with suppress(OSError):  # then this process compiles everything
                 silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
                 processes.append(subprocess.Popen(command, **silent))
-        elif module not in _SEARCH:
+        elif not module.startswith(_SEARCH):
             processes[0].wait()
 
     if (os.cpu_count() or 1) < 2:

@@ -8,7 +8,7 @@ import mdfuzzy as mf
 from mdfuzzy.cli.options import Command, output_option
 from mdfuzzy.cli.program import Session
 from mdfuzzy.cli.run import find_states
-from mdfuzzy.regions import region_table
+from mdfuzzy.frames.regions import region_table
 
 
 @click.command("demo", cls=Command)

@@ -6,7 +6,7 @@ import click
 
 import mdfuzzy as mf
 from mdfuzzy.cli.options import Command, reading_options
-from mdfuzzy.regions import region_table
+from mdfuzzy.frames.regions import region_table
 
 
 @click.command("info", cls=Command)

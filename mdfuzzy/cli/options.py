@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 
-from mdfuzzy.settings import BETA_CRITERIA, Settings
+from mdfuzzy.pipeline.settings import BETA_CRITERIA, Settings
 
 
 class Option(click.Option):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import mdfuzzy as mf
 
 if TYPE_CHECKING:
-    from mdfuzzy.assignment import Assignment
-    from mdfuzzy.clustering import Clustering
-    from mdfuzzy.validation import Validation
+    from mdfuzzy.pipeline.assignment import Assignment
+    from mdfuzzy.pipeline.clustering import Clustering
+    from mdfuzzy.pipeline.validation import Validation
 
 logger = logging.getLogger("mdfuzzy")
 

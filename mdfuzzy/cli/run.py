@@ -19,10 +19,10 @@ from mdfuzzy.cli.outputs import write_outputs
 from mdfuzzy.cli.program import Session
 
 if TYPE_CHECKING:
-    from mdfuzzy.clustering import Clustering
-    from mdfuzzy.frames import Frames
-    from mdfuzzy.settings import Settings
-    from mdfuzzy.workers import Client
+    from mdfuzzy.frames.frames import Frames
+    from mdfuzzy.pipeline.clustering import Clustering
+    from mdfuzzy.pipeline.settings import Settings
+    from mdfuzzy.workers.cluster import Client
 
 
 @click.command("run", cls=Command)
@@ -78,7 +78,7 @@ def command(
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta kinetic
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --dask tcp://10.0.0.1:8786
     """
-    from mdfuzzy.workers import connect
+    from mdfuzzy.workers.cluster import connect
 
     settings = take_settings(options)
     if layout is not None and dask is None:

@@ -6,17 +6,17 @@ from pathlib import Path
 import numpy as np
 
 from mdfuzzy._check import check_int
-from mdfuzzy.cores import Cores
-from mdfuzzy.exports.checks import check_states
-from mdfuzzy.exports.columns import write_csv
-from mdfuzzy.exports.names import trajectory_names
-from mdfuzzy.exports.places import new_files
-from mdfuzzy.exports.pyemma_script import estimation_script
-from mdfuzzy.features import Features
-from mdfuzzy.frames import Frames
+from mdfuzzy.exports._checks import check_states
+from mdfuzzy.exports._columns import write_csv
+from mdfuzzy.exports._names import trajectory_names
+from mdfuzzy.exports._pyemma_script import estimation_script
+from mdfuzzy.exports._staging import new_files
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
 from mdfuzzy.kinetics.dtrajs import core_dtrajs, hard_dtrajs, milestoned_dtrajs, timestep
-from mdfuzzy.memberships import Memberships
-from mdfuzzy.weights import BETA_MEANS
+from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.memberships.weights import BETA_MEANS
+from mdfuzzy.states.cores import Cores
 
 #: The lag of the script where none is given: a first guess, at most this part of the longest trajectory.
 _GUESSED_LAG, _PART = 10, 10

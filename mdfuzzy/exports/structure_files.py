@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mdfuzzy._check import check_int, check_type
-from mdfuzzy.cores import Cores
-from mdfuzzy.exports.checks import check_interfaces, check_states
-from mdfuzzy.exports.columns import frame_columns, write_csv
-from mdfuzzy.exports.places import new_files
-from mdfuzzy.frames import Frames
-from mdfuzzy.interfaces import Interfaces
-from mdfuzzy.memberships import Memberships
+from mdfuzzy.exports._checks import check_interfaces, check_states
+from mdfuzzy.exports._columns import frame_columns, write_csv
+from mdfuzzy.exports._staging import new_files
+from mdfuzzy.frames.frames import Frames
+from mdfuzzy.kinetics.interfaces import Interfaces
+from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.states.cores import Cores
 
 if TYPE_CHECKING:
     import mdtraj as md

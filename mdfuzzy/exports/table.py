@@ -10,13 +10,13 @@ from typing import BinaryIO
 
 import numpy as np
 
-from mdfuzzy.cores import Cores
-from mdfuzzy.exports.checks import check_states
-from mdfuzzy.exports.columns import frame_columns, write_csv
-from mdfuzzy.exports.places import new_file
-from mdfuzzy.features import Features
-from mdfuzzy.frames import Frames
-from mdfuzzy.memberships import Memberships
+from mdfuzzy.exports._checks import check_states
+from mdfuzzy.exports._columns import frame_columns, write_csv
+from mdfuzzy.exports._staging import new_file
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
+from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.states.cores import Cores
 
 #: Frames that are in memory as text at a time.
 _CHUNK = 50_000

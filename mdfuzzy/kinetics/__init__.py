@@ -1,5 +1,7 @@
 """Kinetics: discrete trajectories, visits to the states, Markov models and their tests."""
 
+from mdfuzzy.kinetics._chapman_kolmogorov import ChapmanKolmogorov, chapman_kolmogorov
+from mdfuzzy.kinetics._visits import Visits, visits
 from mdfuzzy.kinetics.calibration import Calibration, calibration
 from mdfuzzy.kinetics.criterion import kinetic_criterion
 from mdfuzzy.kinetics.dtrajs import (
@@ -12,8 +14,6 @@ from mdfuzzy.kinetics.dtrajs import (
 )
 from mdfuzzy.kinetics.markov import MarkovModel, markov_model
 from mdfuzzy.kinetics.outcomes import Outcomes, find_outcomes
-from mdfuzzy.kinetics.passages import Visits, visits
-from mdfuzzy.kinetics.propagation import ChapmanKolmogorov, chapman_kolmogorov
 from mdfuzzy.kinetics.reliability import Reliability, reliability
 from mdfuzzy.kinetics.soft import SoftModel, soft_model
 from mdfuzzy.kinetics.timescales import ImpliedTimescales, implied_timescales

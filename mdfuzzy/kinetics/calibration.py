@@ -6,11 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, check_finite, check_int, check_real, read_only
-from mdfuzzy.beta_scan import BetaScan
-from mdfuzzy.cores import Cores
-from mdfuzzy.features import Features
-from mdfuzzy.frames import Frames
-from mdfuzzy.kinetics.forecasts import (
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
+from mdfuzzy.kinetics._forecasts import (
     Forecast,
     best_power,
     constant_guess,
@@ -22,8 +20,10 @@ from mdfuzzy.kinetics.forecasts import (
 )
 from mdfuzzy.kinetics.outcomes import Case, Direction, make_case
 from mdfuzzy.kinetics.reliability import Reliability, reliability
-from mdfuzzy.memberships import Memberships
-from mdfuzzy.weights import BETA_MEANS
+from mdfuzzy.memberships.beta_scan import BetaScan
+from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.memberships.weights import BETA_MEANS
+from mdfuzzy.states.cores import Cores
 
 CONSTANT, HARD, FITTED = "constant guess", "hard assignment", "hard assignment, fitted"
 MEMBERSHIPS, SHARPENED, CHOSEN = "memberships", "memberships, sharpened", "memberships, beta by calibration"

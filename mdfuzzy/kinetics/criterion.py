@@ -7,12 +7,12 @@ import numpy.typing as npt
 
 from mdfuzzy._check import check_real
 from mdfuzzy._warn import warn_user
-from mdfuzzy.cores import Cores
-from mdfuzzy.features import Features
-from mdfuzzy.frames import Frames
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
 from mdfuzzy.kinetics.dtrajs import check_data
 from mdfuzzy.kinetics.outcomes import make_case
-from mdfuzzy.memberships import Memberships
+from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.states.cores import Cores
 
 #: With fewer transitions the choice is a matter of chance.
 _ENOUGH = 10

@@ -6,10 +6,10 @@ import numpy as np
 
 from mdfuzzy._check import check_type, read_only
 from mdfuzzy._warn import warn_user
-from mdfuzzy.cores import Cores
-from mdfuzzy.features import Features
-from mdfuzzy.frames import Frames
-from mdfuzzy.memberships import Memberships
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
+from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.states.cores import Cores
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, read_only
-from mdfuzzy.cores import Cores
-from mdfuzzy.features import Features
-from mdfuzzy.frames import Frames
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
 from mdfuzzy.kinetics.dtrajs import check_data
+from mdfuzzy.states.cores import Cores
 
 Direction = Literal["next", "last"]
 

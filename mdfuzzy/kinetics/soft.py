@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdfuzzy._check import check_real, read_only
-from mdfuzzy.features import Features
-from mdfuzzy.frames import Frames
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
+from mdfuzzy.kinetics._resampling import draw_trajectories, interval, resampled
 from mdfuzzy.kinetics.dtrajs import check_memberships, timestep
 from mdfuzzy.kinetics.markov import check_lag, relaxation_times, time_unit
-from mdfuzzy.kinetics.resampling import draw_trajectories, interval, resampled
 from mdfuzzy.kinetics.vamp import SINGULAR, time_lagged_moments, vamp2
-from mdfuzzy.memberships import Memberships
+from mdfuzzy.memberships.memberships import Memberships
 
 
 @dataclass(frozen=True, eq=False, repr=False)

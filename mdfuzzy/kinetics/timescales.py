@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdfuzzy._check import check_int, check_real, read_only
+from mdfuzzy.kinetics._resampling import draw_trajectories, interval, resampled
 from mdfuzzy.kinetics.dtrajs import Milestoned
 from mdfuzzy.kinetics.markov import (
     check_dtrajs,
@@ -16,7 +17,6 @@ from mdfuzzy.kinetics.markov import (
     relaxation_times,
     time_unit,
 )
-from mdfuzzy.kinetics.resampling import draw_trajectories, interval, resampled
 
 #: Numbers of lags and of timescales, if not said otherwise.
 _LAGS, _TIMESCALES = 12, 10

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from MDAnalysis.analysis.base import AnalysisBase
 
 from mdfuzzy._check import check_optional_bool
-from mdfuzzy.pipeline import cluster
-from mdfuzzy.recording import Recording, check_group, kept_place
-from mdfuzzy.settings import Settings, describe_settings
+from mdfuzzy.frames.recording import Recording, check_group, kept_place
+from mdfuzzy.pipeline.run import cluster
+from mdfuzzy.pipeline.settings import Settings, describe_settings
 
 if TYPE_CHECKING:
     from MDAnalysis import AtomGroup, Universe

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mdfuzzy._check import check_type
-from mdfuzzy.beta_scan import BetaScan
-from mdfuzzy.clustering import Clustering
+from mdfuzzy.memberships.beta_scan import BetaScan
+from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots._axes import axes_of
 
 if TYPE_CHECKING:

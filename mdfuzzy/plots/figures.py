@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mdfuzzy._atomic import whole_file
 from mdfuzzy._check import check_choice, check_int, check_type
-from mdfuzzy._drafts import whole_file
-from mdfuzzy.clustering import Clustering
-from mdfuzzy.frames import Frames
+from mdfuzzy.frames.frames import Frames
 from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales
+from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots._axes import DPI, new_figure
 from mdfuzzy.plots.betas import beta_scan
 from mdfuzzy.plots.forecasts import reliability

@@ -6,8 +6,8 @@ import numpy as np
 
 from mdfuzzy._check import check_choice, check_type
 from mdfuzzy.kinetics import Calibration, Reliability
+from mdfuzzy.memberships.weights import BETA_MEANS
 from mdfuzzy.plots._axes import axes_of, open_frame
-from mdfuzzy.weights import BETA_MEANS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

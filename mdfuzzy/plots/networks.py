@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_type
-from mdfuzzy.interfaces import Interfaces
-from mdfuzzy.memberships import Memberships
+from mdfuzzy.kinetics.interfaces import Interfaces
+from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.plots._axes import axes_of, percent, push_apart
 from mdfuzzy.plots.colors import state_colors
 

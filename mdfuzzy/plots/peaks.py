@@ -7,10 +7,10 @@ import numpy as np
 
 from mdfuzzy._check import check_int, check_real, check_type
 from mdfuzzy._words import counted
-from mdfuzzy.clustering import Clustering
-from mdfuzzy.persistence import Persistence
+from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots._axes import axes_of, open_frame
 from mdfuzzy.plots.colors import state_colors
+from mdfuzzy.states.persistence import Persistence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

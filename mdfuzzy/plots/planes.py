@@ -6,11 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, check_int, check_type
-from mdfuzzy.clustering import Clustering
-from mdfuzzy.cores import Cores
-from mdfuzzy.features import Features
-from mdfuzzy.frames import Frames
-from mdfuzzy.memberships import Memberships
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
+from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots._axes import axes_of, color_bar, percent, push_apart
 from mdfuzzy.plots.bins import Bins
 from mdfuzzy.plots.colors import (
@@ -22,6 +21,7 @@ from mdfuzzy.plots.colors import (
     state_colors,
 )
 from mdfuzzy.plots.projections import Projection, project, torsions
+from mdfuzzy.states.cores import Cores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

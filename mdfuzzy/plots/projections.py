@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from mdfuzzy._check import check_finite, check_int, read_only
 from mdfuzzy._threads import run_ranges
-from mdfuzzy.features import Features
-from mdfuzzy.frames import Frames
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
 from mdfuzzy.plots.bins import Bins, bin_points
 
 _SAMPLE = 10_000  # frames from which the mean structure and the components are found

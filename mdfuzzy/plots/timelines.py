@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mdfuzzy._check import check_int, check_type
-from mdfuzzy.features import Features
-from mdfuzzy.frames import Frames
-from mdfuzzy.memberships import Memberships
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
+from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.plots._axes import axes_of, time_unit
 from mdfuzzy.plots.colors import NO_STATE, state_colors
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from mdfuzzy._words import counted
-from mdfuzzy.clustering import Clustering
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
+from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.plots.networks import layout_states, list_links
 from mdfuzzy.report.packing import rounded

@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from mdfuzzy.clustering import Clustering
-from mdfuzzy.frames import Frames
+from mdfuzzy.frames.frames import Frames
+from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.bins import Bins, suggest_bins
 from mdfuzzy.plots.planes import second_highest
 from mdfuzzy.plots.projections import Projection, project, torsions

@@ -8,11 +8,11 @@ from string import Template
 import numpy as np
 
 from mdfuzzy import __version__
+from mdfuzzy._atomic import whole_file
 from mdfuzzy._check import check_type
-from mdfuzzy._drafts import whole_file
-from mdfuzzy.clustering import Clustering
-from mdfuzzy.frames import Frames
+from mdfuzzy.frames.frames import Frames
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
+from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.report import words
 from mdfuzzy.report.figures import beta_figure, network_figure, prediction_figure, timescales_figure

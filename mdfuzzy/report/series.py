@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mdfuzzy.clustering import Clustering
+from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.report.packing import pack, quantize, rounded
 from mdfuzzy.report.structures import torsion_text
 

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from mdfuzzy.clustering import Clustering
-from mdfuzzy.features import Features
-from mdfuzzy.frames import Frames
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
+from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.projections import superpose
 from mdfuzzy.report.packing import pack, rounded
 

@@ -7,9 +7,9 @@ from html import escape
 import numpy as np
 
 from mdfuzzy._words import counted
-from mdfuzzy.clustering import Clustering
-from mdfuzzy.frames import Frames
+from mdfuzzy.frames.frames import Frames
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
+from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.report.structures import place_of, torsion_text
 

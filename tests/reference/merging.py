@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from mdfuzzy._shards import Found
+from mdfuzzy.neighbors._dask.shards import Found
 
 
 def merge_slowly(parts: list[Found], n_neighbors: int | None) -> Found:

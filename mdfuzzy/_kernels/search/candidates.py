@@ -1,0 +1,165 @@
+"""The targets that may be among the nearest of 64 queries, and how the nearest are picked out of them.
+
+A query tallies the upper bounds |D|^2 of its candidates in bins, so that its threshold, an upper bound of the
+k smallest distances, costs nothing to keep up. Exact distances are computed for the last few candidates only.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.search.rmsd import Scratch, fill_squared_distances, scratch
+
+#: Bins of a tally: 32 octaves of 32.
+BINS = 1024
+
+
+class Tally(NamedTuple):
+    """How many candidates of 64 queries have an upper bound |D|^2 in which bin, up to the highest bin that
+    the k smallest need. What is below the first bin counts there.
+    """
+
+    bins: np.ndarray  # (LANES, BINS)
+    inside: np.ndarray  # (LANES,) how many in all
+    highest: np.ndarray  # (LANES,)
+
+
+@kernel()
+def bin_of(squared):
+    """Return the bin of a squared length among all positive float32 numbers, 32 to an octave: its exponent
+    and five leading bits.
+    """
+    return np.int64(np.float32(squared).view(np.int32) >> 18)
+
+
+@kernel()
+def lower_edge(bin_number):
+    """Return the smallest number of a bin."""
+    return np.float64(np.int32(bin_number << 18).view(np.float32))
+
+
+@kernel()
+def sort_together(keys, items):  # IN, OUT keys, items
+    """Sort `keys`, and `items` along with them."""
+    n = len(keys)
+    sort_in_space(
+        keys, items, np.empty(n), np.empty_like(items), np.empty(n, np.int32), np.empty(2 * n + 2, np.int32)
+    )
+
+
+@kernel()
+def sort_in_space(keys, items, old_keys, old_items, place, first):  # IN, OUT keys, items; OUT the others
+    """Do the same, in space for n keys, n items, n places and 2 n + 2 bins.
+
+    Into bins of equal width first, two for each key: no branches to mispredict. What is still out of order is
+    so within a bin, and Shell's method ends it, beginning with gaps as long as the fullest bin.
+    """
+    n = len(keys)
+    low, high = np.inf, -np.inf
+    for i in range(n):
+        low, high = min(low, keys[i]), max(high, keys[i])
+    if not high - low > 1e-290:  # also a width of bins that divides by zero
+        return
+    scale = 2 * n / (high - low)
+    for b in range(2 * n + 2):
+        first[b] = 0
+    for i in range(n):
+        old_keys[i], old_items[i] = keys[i], items[i]
+        place[i] = np.int32((keys[i] - low) * scale)
+        first[place[i] + 1] += 1
+    gap = 1
+    for b in range(2 * n + 1):
+        gap = max(gap, first[b + 1])
+        first[b + 1] += first[b]
+    for i in range(n):
+        at = first[place[i]]
+        first[place[i]] = at + 1
+        keys[at], items[at] = old_keys[i], old_items[i]
+    while gap > 1:
+        gap = max(1, gap * 5 // 11)
+        for i in range(gap, n):
+            key, item = keys[i], items[i]
+            j = i
+            while j >= gap and keys[j - gap] > key:
+                keys[j], items[j] = keys[j - gap], items[j - gap]
+                j -= gap
+            keys[j], items[j] = key, item
+
+
+@kernel()
+def settle_ties(exact, kept, order):  # IN, OUT kept
+    """Let the smaller frame come first among equal distances: so the nearest do not depend on the cells."""
+    for i in range(1, len(kept)):
+        item, hole = kept[i], i
+        while hole > 0 and exact[hole - 1] == exact[i] and order[kept[hole - 1]] > order[item]:
+            kept[hole] = kept[hole - 1]
+            hole -= 1
+        kept[hole] = item
+
+
+@kernel()
+def drop_distant(lane, targets, bounds, count, squared):  # IN, OUT targets, bounds
+    """Drop a lane's candidates whose bound is above the threshold `squared`; return how many are left."""
+    left = 0
+    for i in range(count):
+        targets[lane, left], bounds[lane, left] = targets[lane, i], bounds[lane, i]
+        left += 1 if bounds[lane, i] <= squared else 0
+    return left
+
+
+class Settling(NamedTuple):
+    """What `settle` works on, made once: memory that is asked for again and again takes time."""
+
+    kept: np.ndarray
+    exact: np.ndarray
+    old_keys: np.ndarray
+    old_items: np.ndarray
+    place: np.ndarray
+    first: np.ndarray
+    distances: Scratch
+
+
+def settling(width: int, room: int) -> Settling:
+    """Return space to settle up to `room` candidates, frames of `width` numbers."""
+    return Settling(
+        kept=np.empty(room, np.int32), exact=np.empty(room), old_keys=np.empty(room),
+        old_items=np.empty(room, np.int32), place=np.empty(room, np.int32),
+        first=np.empty(2 * room + 2, np.int32), distances=scratch(width),
+    )  # fmt: skip
+
+
+@kernel()
+def settle(lane, queries, members, cells, k, work):  # OUT targets, bounds, filled of work
+    """Compute exact distances of a lane's candidates; keep, in order, the k nearest or, with k = 0, all.
+
+    Those whose bound, or distance, is above the threshold are left out; of equally near ones the first frames
+    are nearer.
+    """
+    targets, bounds, space = work.targets, work.bounds, work.settling
+    squared = work.threshold[lane] ** 2
+    left = drop_distant(lane, targets, bounds, work.filled[lane], squared)
+    kept, exact = space.kept[:left], space.exact[:left]
+    for i in range(left):
+        kept[i] = targets[lane, i]
+    query, norm = queries.flat[members[lane]], work.norm[lane]
+    fill_squared_distances(query, norm, cells.flat, cells.norms, kept, exact, space.distances)
+    sort_in_space(exact, kept, space.old_keys, space.old_items, space.place, space.first)
+    if k > 0:
+        settle_ties(exact, kept, cells.order)
+    size = 0
+    while size < left and (size < k or k == 0) and (k > 0 or exact[size] <= squared):
+        targets[lane, size], bounds[lane, size] = kept[size], exact[size]
+        size += 1
+    work.filled[lane] = size
+
+
+@kernel(nogil=True)
+def hand_over(targets, squares, order, atoms, rows, indices, distances):  # OUT indices, distances
+    """Set the rows of the result that belong to queries: frames, and RMSDs from squared norms."""
+    for l in range(len(rows)):
+        row = rows[l]
+        for i in range(indices.shape[1]):
+            indices[row, i] = order[targets[l, i]]
+        for i in range(indices.shape[1]):  # a loop of its own, which vectorises
+            distances[row, i] = np.sqrt(squares[l, i] / atoms)

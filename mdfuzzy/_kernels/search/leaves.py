@@ -1,0 +1,150 @@
+"""The leaves of a cell: its frames in runs of 64 near each other, with their coordinates on its axes."""
+
+import numpy as np
+
+from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.search.candidates import sort_together
+from mdfuzzy._kernels.search.cells import AXES, FAR, ROWS, superpose_on
+from mdfuzzy._kernels.search.lanes import LANES
+
+
+@kernel(nogil=True)
+def superpose_on_mean(flat, norms, members, centre, shifted, torques):  # IN, OUT centre; OUT shifted, torques
+    """Move `centre` to the mean of the frames superposed on it, and superpose them on that."""
+    superpose_on(flat, norms, members, centre, shifted, torques)
+    for j in range(len(centre)):
+        total = 0.0
+        for i in range(len(members)):
+            total += shifted[i, j]
+        centre[j] += total / len(members)
+    superpose_on(flat, norms, members, centre, shifted, torques)
+
+
+@kernel(fastmath=True)
+def orthonormalise(axes):  # IN, OUT axes
+    """Make rows orthonormal, each to those before it; one that depends on them becomes zero."""
+    for p in range(len(axes)):
+        before, after = np.float32(0), np.float32(0)
+        for j in range(axes.shape[1]):
+            before += axes[p, j] * axes[p, j]
+        for _ in range(2):  # once leaves rounding errors of what was subtracted
+            for q in range(p):
+                shared = np.float32(0)
+                for j in range(axes.shape[1]):
+                    shared += axes[p, j] * axes[q, j]
+                for j in range(axes.shape[1]):
+                    axes[p, j] -= shared * axes[q, j]
+        for j in range(axes.shape[1]):
+            after += axes[p, j] * axes[p, j]
+        scale = 1 / np.sqrt(after) if after > np.float32(1e-10) * before else np.float32(0)
+        for j in range(axes.shape[1]):
+            axes[p, j] *= scale
+
+
+@kernel(nogil=True, fastmath=True)
+def principal_axes(shifted, axes):  # OUT axes
+    """Set an orthonormal basis of the leading principal directions of displacements, (AXES, width).
+
+    Subspace iteration: any orthonormal basis is valid for the bound, the leading directions make it tight.
+    Not by BLAS, whose own threads would get into the way of those that fill other cells.
+    """
+    n, width = shifted.shape
+    padded = -(-width // 16) * 16  # whole registers
+    rows, found = np.zeros((n, padded), np.float32), np.zeros((AXES, padded), np.float32)
+    rows[:, :width] = shifted
+    for p in range(AXES):  # from frames of the cell: deterministic, and already mostly along these directions
+        found[p] = rows[p * n // AXES]
+    moments = np.empty_like(found)
+    for _ in range(4):
+        orthonormalise(found)
+        moments[:] = 0
+        for i in range(n):
+            for p in range(AXES):
+                share = np.float32(0)
+                for j in range(padded):
+                    share += found[p, j] * rows[i, j]
+                for j in range(padded):
+                    moments[p, j] += share * rows[i, j]
+        found[:] = moments
+    orthonormalise(found)
+    axes[:] = found[:, :width]
+
+
+@kernel(fastmath=True)
+def project_rows(shifted, axes, coordinates):  # OUT coordinates
+    """Set the coordinates of displacements on the axes, and the norm of what the axes leave out."""
+    left = np.empty(shifted.shape[1], np.float32)
+    for i in range(len(shifted)):
+        for j in range(len(left)):
+            left[j] = shifted[i, j]
+        for p in range(AXES):
+            total = np.float32(0)
+            for j in range(len(left)):
+                total += axes[p, j] * shifted[i, j]
+            coordinates[i, p] = total
+            for j in range(len(left)):
+                left[j] -= total * axes[p, j]
+        rest = np.float32(0)
+        for j in range(len(left)):
+            rest += left[j] * left[j]
+        coordinates[i, AXES] = np.sqrt(rest)
+
+
+@kernel()
+def leaf_order(coordinates):
+    """Return an order of the rows in which each run of 64 is compact: median splits along the widest axis."""
+    order, keys = np.arange(len(coordinates)), np.empty(len(coordinates))
+    first, last = np.zeros(64, np.int64), np.full(64, len(coordinates))  # parts that wait to be split
+    waiting = 1
+    while waiting:
+        waiting -= 1
+        a, b = first[waiting], last[waiting]
+        leaves = -(-(b - a) // LANES)
+        if leaves < 2:
+            continue
+        axis, width = 0, np.float32(-1)
+        for p in range(coordinates.shape[1]):
+            low = high = coordinates[order[a], p]
+            for i in order[a:b]:
+                low, high = min(low, coordinates[i, p]), max(high, coordinates[i, p])
+            if high - low > width:
+                axis, width = p, high - low
+        for i in range(a, b):
+            keys[i] = coordinates[order[i], axis]
+        sort_together(keys[a:b], order[a:b])
+        middle = a + LANES * ((leaves + 1) // 2)
+        first[waiting], last[waiting] = a, middle
+        first[waiting + 1], last[waiting + 1] = middle, b
+        waiting += 2
+    return order
+
+
+@kernel(nogil=True)
+def fill_leaves(cells, c, shifted):  # OUT order, rows, blocks, low, high, radii of cells
+    """Put the frames of a cell, displaced from its centre by `shifted`, into leaves."""
+    start, width = cells.cell_start[c], shifted.shape[1]
+    coordinates = np.empty((len(shifted), ROWS), np.float32)
+    project_rows(shifted, cells.axes[c], coordinates)
+    order = leaf_order(coordinates)
+    members, largest = cells.order[start : start + len(shifted)].copy(), 0.0
+    for i in range(len(shifted)):
+        cells.order[start + i] = members[order[i]]
+        squared = 0.0
+        for j in range(width):
+            cells.rows[start + i, j] = shifted[order[i], j]
+            squared += np.float64(shifted[i, j]) ** 2
+        largest = max(largest, squared)
+    cells.radii[c] = np.sqrt(largest)
+    for leaf in range(cells.leaf_start[c], cells.leaf_start[c + 1]):
+        base = (leaf - cells.leaf_start[c]) * LANES
+        size = min(LANES, len(shifted) - base)
+        for p in range(ROWS):
+            low = high = coordinates[order[base], p]
+            at = (leaf * ROWS + p) * LANES
+            for l in range(LANES):
+                cells.blocks[at + l] = FAR
+            for l in range(size):
+                x = coordinates[order[base + l], p]
+                cells.blocks[at + l] = x
+                low, high = min(low, x), max(high, x)
+            cells.low[leaf, p], cells.high[leaf, p] = low, high

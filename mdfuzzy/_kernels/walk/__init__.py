@@ -1,0 +1,1 @@
+"""Kernels of the random walk and of its solver."""

@@ -1,0 +1,34 @@
+"""Checks: what goes into one export must be about the same frames and the same states."""
+
+from mdfuzzy._check import check_type
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
+from mdfuzzy.kinetics.dtrajs import check_cores, check_memberships
+from mdfuzzy.kinetics.interfaces import Interfaces
+from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.states.cores import Cores
+
+
+def check_states(data: Frames | Features, cores: Cores, memberships: Memberships) -> None:
+    """Raise unless `cores` and `memberships` are of the frames of `data`, and of the same states."""
+    check_cores(data, cores)
+    check_memberships(data, memberships)
+    states = memberships.values.shape[1]
+    if states != len(cores):
+        raise ValueError(
+            f"`memberships` must be in the states of `cores`, {len(cores)}; got {states} states. Take "
+            "both from one clustering."
+        )
+
+
+def check_interfaces(data: Frames, cores: Cores, interfaces: Interfaces) -> None:
+    """Raise unless `interfaces` are between the states of `cores`, with frames of `data`."""
+    check_type("interfaces", interfaces, Interfaces, remedy="`find_interfaces` makes them.")
+    last_state = int(interfaces.pairs.max(initial=-1))
+    last_frame = max((int(frames.max(initial=-1)) for frames in interfaces.frames), default=-1)
+    if last_state >= len(cores) or last_frame >= len(data):
+        raise ValueError(
+            f"`interfaces` must be between the {len(cores)} states and among the {len(data)} frames of "
+            f"the other arguments; got state {last_state} and frame {last_frame}. Take all from one "
+            "clustering."
+        )

@@ -1,0 +1,74 @@
+"""Columns: what is known of frames, by name, as numbers and as text."""
+
+import csv
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TextIO
+
+import numpy as np
+
+from mdfuzzy.exports._names import unique
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
+from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.states.cores import Cores
+
+#: How numbers are written, by the beginning of the name of their column.
+_FORMATS = {"time": "%.12g", "phi": "%.3f", "psi": "%.3f", "membership": "%.6g", "balance": "%.6g"}
+
+
+def frame_columns(
+    data: Frames | Features, cores: Cores, memberships: Memberships, frames: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return what is known of `frames` (numbers over all trajectories), each column an array as long as it.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> data = mf.Features([np.zeros((2, 1)), np.zeros((1, 1))])
+    >>> cores = mf.Cores([0, 0, 0], [0, -1, 0], [0], [np.inf])
+    >>> memberships = mf.Memberships(np.ones((3, 1)), np.zeros(3), 2.0, np.zeros(3), 1.0)
+    >>> columns = frame_columns(data, cores, memberships, np.array([1, 2]))
+    >>> {name: values.tolist() for name, values in columns.items()}
+    {'trajectory': [0, 1], 'frame': [1, 0], 'state': [0, 0], 'core': [-1, 0], 'membership_0': [1.0, 1.0]}
+    """
+    trajectory, frame = data.locate(frames)
+    columns = {"trajectory": trajectory.astype(np.int32), "frame": frame}
+    if isinstance(data, Frames):
+        if data.times is not None:
+            columns["time_ps"] = decimal_times(data.times[frames])
+        for place, residue in enumerate(unique(data.residues)):
+            for name, angles in (("phi", data.phi), ("psi", data.psi)):
+                if angles is not None:
+                    columns[f"{name}_{residue}"] = angles[frames, place]
+    of_rows = {name: getattr(memberships, name)[frames] for name in ("values", "lost", "log_weights")}
+    chosen = replace(memberships, **of_rows)
+    columns |= {"state": chosen.hard, "core": cores.labels[frames]}
+    return columns | {f"membership_{state}": column for state, column in enumerate(chosen.values.T)}
+
+
+def decimal_times(times: np.ndarray) -> np.ndarray:
+    """Return times as the decimal numbers that they were before a file kept them in single precision.
+
+    Examples
+    --------
+    >>> decimal_times(np.array([0.4, 10799.6]).astype(np.float32).astype(np.float64)).tolist()
+    [0.4, 10799.6]
+    >>> decimal_times(np.array([0.1234567891])).tolist()
+    [0.1234567891]
+    """
+    single = times.astype(np.float32)
+    return single.astype(str).astype(np.float64) if np.array_equal(single, times) else times
+
+
+def write_csv(file: TextIO, columns: dict[str, Iterable], *, header: bool = True) -> None:
+    """Write columns of equal length as lines of comma-separated values."""
+    writer = csv.writer(file, lineterminator="\n")
+    if header:
+        writer.writerow(columns)
+    texts = []
+    for name, values in columns.items():
+        pattern = _FORMATS.get(name.partition("_")[0])
+        values = values.tolist() if isinstance(values, np.ndarray) else values
+        texts.append(values if pattern is None else [pattern % value for value in values])
+    writer.writerows(zip(*texts, strict=True))

@@ -1,0 +1,64 @@
+"""Names of trajectories: those of their files, each given once."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
+
+
+def trajectory_names(data: Frames | Features) -> list[str]:
+    """Return a name for each trajectory that can be the name of a file.
+
+    That of the first file of the trajectory, with as many of its folders as tell it from the others; the
+    number of the trajectory if there is no file.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> trajectory_names(mf.datasets.alanine_dipeptide())
+    ['ala2_00', 'ala2_03']
+    """
+    width = len(str(data.n_trajectories - 1))
+    parts = [(f"{number:0{width}}",) for number in range(data.n_trajectories)]
+    for source in reversed(data.sources if isinstance(data, Frames) else ()):
+        if source.path is not None:
+            path = Path(source.path)
+            stem = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
+            parts[source.trajectory] = (*path.parts[1:-1], stem)
+    names = [each[-1] for each in parts]
+    for depth in range(2, max(map(len, parts)) + 1):
+        counts = _counts(names)
+        if max(counts.values()) == 1:
+            break
+        repeated = [counts[name.casefold()] > 1 for name in names]
+        names = [
+            "_".join(each[-depth:]) if again else name
+            for each, name, again in zip(parts, names, repeated, strict=True)
+        ]
+    return unique(names)
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """Return names that differ also where upper and lower case are the same: repeated ones get a number.
+
+    Examples
+    --------
+    >>> unique(["run", "ALA2", "ala2"])
+    ['run', 'ALA2', 'ala2_1']
+    """
+    taken, given = {name.casefold() for name in names}, []
+    seen: set[str] = set()
+    for name in names:
+        number, new = 0, name
+        while new.casefold() in (seen if number == 0 else taken | seen):
+            number += 1
+            new = f"{name}_{number}"
+        seen.add(new.casefold())
+        given.append(new)
+    return given
+
+
+def _counts(names: Sequence[str]) -> Counter:
+    return Counter(name.casefold() for name in names)

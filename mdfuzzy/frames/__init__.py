@@ -1,0 +1,1 @@
+"""Trajectories as frames or features: reading files, arrays and MDAnalysis universes."""

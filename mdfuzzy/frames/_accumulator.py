@@ -1,0 +1,199 @@
+"""The frames loaded so far: columns that grow, trajectory by trajectory, chunk by chunk."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mdfuzzy._warn import warn_user
+from mdfuzzy.frames._extraction import Plan, warn_of_open_box
+from mdfuzzy.frames._formats import has_times
+from mdfuzzy.frames._readers import Piece
+from mdfuzzy.frames.frames import Frames, Source
+
+if TYPE_CHECKING:
+    import mdtraj as md
+    from tqdm import tqdm
+
+
+@dataclass
+class Column:
+    """An array that grows at the end by an eighth at a time, so that little memory is held in reserve."""
+
+    shape: tuple[int, ...]
+    dtype: type
+    count: int = 0
+    values: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.values = np.empty((0, *self.shape), self.dtype)
+
+    def append(self, rows: np.ndarray) -> None:
+        """Add rows at the end."""
+        needed = self.count + len(rows)
+        if needed > len(self.values):
+            # realloc moves the pages of a large array without making a second copy of them.
+            self.values.resize((max(needed, len(self.values) * 9 // 8), *self.shape), refcheck=False)
+        self.values[self.count : needed] = rows
+        self.count = needed
+
+    def finish(self) -> np.ndarray:
+        """Give back the reserve and return the array."""
+        self.values.resize((self.count, *self.shape), refcheck=False)
+        return self.values
+
+
+class Store:
+    """The frames, times and torsions of the trajectories loaded so far."""
+
+    def __init__(self, plan: Plan, topology: "md.Topology | None") -> None:
+        self.plan = plan
+        self.topology = topology
+        self.xyz = Column((len(plan.atoms), 3), np.float32)
+        residues = len(plan.torsions.residues)
+        self.phi, self.psi = (Column((residues,), np.float32) for _ in range(2))
+        self.times = Column((), np.float64)
+        self.untimed = ""  # the first piece without times
+        self.any_times = False
+        self.whole = False
+        self.spread = False  # whether a frame was seen whose atoms are not all on one line
+        self.lengths: list[int] = []
+        self.sources: list[Source] = []
+
+    def add_trajectory(
+        self, pieces: list[Piece], *, stride: int, timestep: float | None, bar: "tqdm"
+    ) -> None:
+        """Read one trajectory. The stride counts over its pieces, without frames that two of them share."""
+        before = self.xyz.count
+        joined = 0  # frames of this trajectory so far, before the stride
+        last = None  # the last frame of the piece before, and its time
+        for piece in pieces:
+            read, taken, first = 0, 0, 0
+            for chunk in piece.chunks(self.topology):
+                size, skip = len(chunk.xyz), 0
+                times = np.asarray(chunk.time) if has_times(piece.path, chunk.time) else None
+                if len(pieces) > 1:
+                    ends, _ = self.plan.take(chunk, [0, -1], piece)
+                    if read == 0 and last is not None:
+                        skip = int(_is_same(*last, ends[0], None if times is None else times[0]))
+                        _warn_of_overlap(last[1], times, piece)
+                    last = ends[1], None if times is None else times[-1]
+                if read == 0 and times is not None and timestep is not None:
+                    _warn_of_other_times(times, timestep, piece)
+                if times is None and timestep is not None:
+                    times = timestep * (joined - skip + np.arange(size))
+                start = skip + -joined % stride
+                if start < size:
+                    rows = slice(start, None, stride)
+                    numbers = piece.first + read + np.arange(size)[rows]
+                    first = first if taken else int(numbers[0])
+                    taken += len(numbers)
+                    self.add(chunk, rows, numbers, None if times is None else times[rows], piece)
+                joined += size - skip
+                read += size
+                bar.update(size)
+                del chunk  # before the next one is read
+            if read == 0:
+                raise ValueError(f"{piece.name} holds no frames: 0 frames could be read. Leave it out.")
+            if taken:
+                data = None if self.topology is None else piece.data
+                self.sources.append(Source(piece.path, len(self.lengths), first, stride, taken, data))
+        self.lengths.append(self.xyz.count - before)
+
+    def add(
+        self,
+        chunk: "md.Trajectory",
+        rows: slice,
+        numbers: np.ndarray,
+        times: np.ndarray | None,
+        piece: Piece,
+    ) -> None:
+        """Add some frames of a chunk, with their numbers in the source and their times, if there are any."""
+        if self.xyz.count == 0 and self.topology is not None:
+            warn_of_open_box(chunk, self.plan)
+        self.whole |= self.plan.makes_whole(chunk, piece)
+        xyz, angles = self.plan.take(chunk, rows, piece)
+        # One coordinate that is not finite spoils the centroid, and so those of every other atom.
+        finite = np.isfinite(xyz[:, 0]).all(axis=1)
+        if not finite.all():
+            raise ValueError(
+                f"Coordinates must be finite; {piece.name} has NaN or infinite ones in frame "
+                f"{numbers[np.argmin(finite)]} (counted from 0). Leave such frames out."
+            )
+        self.spread = self.spread or not _is_line(xyz[:1]).all() or not _is_line(xyz).all()
+        self.xyz.append(xyz)
+        residues = len(self.plan.torsions.residues)
+        self.phi.append(angles[:, :residues])
+        self.psi.append(angles[:, residues:])
+        self._add_times(times, piece)
+
+    def _add_times(self, times: np.ndarray | None, piece: Piece) -> None:
+        if times is None:
+            self.untimed = self.untimed or piece.name
+        else:
+            self.any_times = True
+        if not self.untimed:
+            self.times.append(times)
+
+    def frames(self, top: "str | md.Topology | None", *, reading: dict[str, object] | None) -> Frames:
+        """Return all that was loaded, with the arguments that read it again."""
+        plan = self.plan
+        if self.untimed and self.any_times:
+            warn_user(
+                f"{self.untimed} holds no times, so the times of all frames are dropped. Leave it out, or "
+                f"give `timestep`."
+            )
+        if not self.spread:
+            raise ValueError(
+                f"`atoms` must select atoms that are not all on one line, or a rotation is not determined; "
+                f"{plan.selection} are collinear in all {self.xyz.count} frames."
+            )
+        return Frames(
+            xyz=self.xyz.finish(),
+            lengths=np.array(self.lengths),
+            times=None if self.untimed else self.times.finish(),
+            topology=None if self.topology is None else self.topology.subset(plan.atoms),
+            atoms=plan.atoms,
+            selection=plan.selection,
+            phi=self.phi.finish() if plan.torsions.residues else None,
+            psi=self.psi.finish() if plan.torsions.residues else None,
+            residues=plan.torsions.residues,
+            sources=tuple(self.sources),
+            top=top,
+            whole=self.whole,
+            reading=reading,
+        )
+
+
+def _warn_of_other_times(times: np.ndarray, timestep: float, piece: Piece) -> None:
+    """Warn if the frames of a file are not as far apart as the caller says."""
+    if len(times) < 2:
+        return
+    step = float(np.median(np.diff(times)))
+    if abs(step - timestep) > 0.01 * timestep:
+        warn_user(
+            f"`timestep` is {timestep:g} ps, but {piece.name} holds times {step:.4g} ps apart. Those of the "
+            f"file are kept; leave `timestep` out, or correct the file if its times are wrong."
+        )
+
+
+def _warn_of_overlap(last_time: float | None, times: np.ndarray | None, piece: Piece) -> None:
+    """Warn if a piece starts at a time before the last of the piece before it."""
+    if last_time is not None and times is not None and times[0] < last_time - 1e-3 - 1e-6 * abs(last_time):
+        warn_user(
+            f"{piece.name} starts at {times[0]:g} ps, before the end of the piece before it at "
+            f"{last_time:g} ps. If the two overlap, frames of that time are loaded twice: cut one of them."
+        )
+
+
+def _is_line(xyz: np.ndarray) -> np.ndarray:
+    """Whether the atoms of each centred frame are on one line, up to a thousandth of their extent."""
+    moments = np.linalg.eigvalsh(np.einsum("nai,naj->nij", xyz, xyz))
+    return moments[:, 1] <= 1e-6 * moments[:, 2]
+
+
+def _is_same(xyz: np.ndarray, time: float | None, next_xyz: np.ndarray, next_time: float | None) -> bool:
+    """Whether two pieces share a frame: the same place within the precision of XTC, and the same time."""
+    if not np.abs(xyz - next_xyz).max() <= 1.5e-3:  # two roundings to 0.001 nm, and that of the centroid
+        return False
+    return time is None or next_time is None or abs(next_time - time) <= 1e-3 + 1e-6 * abs(time)

@@ -1,0 +1,304 @@
+"""Universes and atom groups of MDAnalysis as pieces of trajectories. It works in Angstrom, mdfuzzy in nm."""
+
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mdfuzzy._warn import warn_user
+from mdfuzzy.frames._formats import chunk_frames
+from mdfuzzy.frames._mdanalysis_topology import atom_labels, universe_topology
+from mdfuzzy.frames._selection import Bonds
+
+if TYPE_CHECKING:
+    import mdtraj as md
+    from MDAnalysis import AtomGroup, Universe
+    from MDAnalysis.core.groups import UpdatingAtomGroup
+
+_ANGSTROM_PER_NM = 10
+
+
+@dataclass(frozen=True, eq=False)
+class UniversePiece:
+    """Frames of a universe, whose trajectory is moved through and must be put back by `kept_places`.
+
+    Attributes
+    ----------
+    data : AtomGroup
+        The atoms of a frame: those of the universe, or of the molecules that the selection is part of.
+    first, count : int
+        Which frames of the universe.
+    updating : UpdatingAtomGroup or None
+        The selection, if its atoms may change from frame to frame, which is refused.
+    chosen : (m,) int or None
+        Its atoms when it was opened.
+    """
+
+    data: "AtomGroup"
+    first: int = 0
+    count: int | None = None
+    updating: "UpdatingAtomGroup | None" = None
+    chosen: np.ndarray | None = None
+    path: None = None
+    name: str = ""
+
+    @property
+    def universe(self) -> "Universe":
+        return self.data.universe
+
+    def chunks(self, topology: "md.Topology") -> Iterator["md.Trajectory"]:
+        chunk = Chunk(self)
+        for _ in self.universe.trajectory[self.first : self.first + self.count]:
+            chunk.add()
+            if chunk.full:
+                yield chunk.finish(topology)
+        if len(chunk):
+            yield chunk.finish(topology)
+
+    def read(self, topology: "md.Topology", numbers: np.ndarray) -> "md.Trajectory":
+        chunk = Chunk(self)
+        with kept_places([self.universe]):
+            for number in numbers.tolist():
+                _ = self.universe.trajectory[number]
+                chunk.add()
+        return chunk.finish(topology)
+
+    @property
+    def n_atoms(self) -> int:
+        return len(self.data)
+
+    def frame_count(self) -> int | None:
+        return self.count
+
+
+@dataclass
+class Chunk:
+    """Frames of a piece that were collected so far: the universe is moved by someone else."""
+
+    piece: UniversePiece
+    xyz: list[np.ndarray] = field(default_factory=list)
+    boxes: list[np.ndarray | None] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        data = self.piece.data
+        self._atoms = None if len(data) == len(data.universe.atoms) else data.indices
+        self._timed = _has_times(data.universe)
+        self._size = chunk_frames(len(data))
+
+    def __len__(self) -> int:
+        return len(self.xyz)
+
+    @property
+    def full(self) -> bool:
+        return len(self) >= self._size
+
+    def add(self) -> None:
+        """Take the current frame of the universe."""
+        piece, frame = self.piece, self.piece.universe.trajectory.ts
+        if not frame.has_positions:
+            raise ValueError(f"{piece.name} has no positions in frame {frame.frame}. Leave it out.")
+        if piece.updating is not None and not np.array_equal(piece.updating.indices, piece.chosen):
+            raise ValueError(
+                f"An AtomGroup must hold the same atoms in every frame; {piece.name} is updating, and has "
+                f"{len(piece.updating)} atoms in frame {frame.frame}, not the {len(piece.chosen)} "
+                f"before. Select without updating=True."
+            )
+        positions = frame.positions if self._atoms is None else frame.positions[self._atoms]
+        self.xyz.append(np.divide(positions, _ANGSTROM_PER_NM, dtype=np.float32))
+        self.boxes.append(None if frame.dimensions is None else frame.dimensions.astype(np.float32))
+        # Integers stand for "no times", as for files without them.
+        self.times.append(float(frame.time) if self._timed else len(self.times))
+
+    def finish(self, topology: "md.Topology") -> "md.Trajectory":
+        """Return the collected frames and begin again with none."""
+        import mdtraj as md
+
+        box: tuple = (None, None)
+        known = [each is not None for each in self.boxes]
+        if all(known):
+            boxes = np.array(self.boxes)
+            box = boxes[:, :3] / _ANGSTROM_PER_NM, boxes[:, 3:]
+        elif any(known):
+            warn_user(
+                f"{self.piece.name} has a periodic box in some frames only, so molecules that the boundary "
+                f"divides may stay divided. Set the boxes of all frames by a transformation of the universe."
+            )
+        frames = md.Trajectory(np.array(self.xyz), topology, np.array(self.times), *box)
+        self.xyz, self.boxes, self.times = [], [], []
+        return frames
+
+
+@dataclass(frozen=True)
+class Universes:
+    """Universes that were opened to be loaded.
+
+    Attributes
+    ----------
+    trajectories : list of lists of UniversePiece
+        The pieces of every trajectory.
+    topology : md.Topology
+        The atoms that all frames have.
+    atoms : (m,) int64 or None
+        The selected ones among them; None if whole universes were given.
+    """
+
+    trajectories: list[list[UniversePiece]]
+    topology: "md.Topology"
+    atoms: np.ndarray | None
+
+    @property
+    def words(self) -> str | None:
+        return None if self.atoms is None else "the AtomGroup"
+
+
+def is_of_mdanalysis(item: object) -> bool:
+    """Whether something is a universe, an atom group or the like, or a list in which one is."""
+    if isinstance(item, list | tuple):
+        return any(map(is_of_mdanalysis, item))
+    kinds = {kind.__module__.partition(".")[0] for kind in type(item).__mro__}
+    return "MDAnalysis" in kinds and hasattr(item, "universe")
+
+
+def open_universes(paths: object) -> Universes:
+    """Return the pieces that universes or atom groups stand for, or raise.
+
+    The frames have all atoms of the universes if these are alike. Otherwise, for example if one holds more
+    water than another, they have the molecules that the selected atoms belong to.
+    """
+    items = [
+        item if isinstance(item, list | tuple) else [item]
+        for item in (paths if isinstance(paths, list | tuple) else [paths])
+    ]
+    if not all(items):
+        raise ValueError(
+            "`paths` must name at least one universe or atom group in every list; got an empty list."
+        )
+    flat = [item for pieces in items for item in pieces]
+    for item in flat:
+        check_item(item)
+    groups = [item.atoms for item in flat]
+    whole = [item is item.universe for item in flat]
+    if any(whole) and not all(whole):
+        raise TypeError(
+            "`paths` must hold universes only, or atom groups only; got both. Select atoms of every "
+            "universe, or pass `group.universe`."
+        )
+    systems, topology, atoms = _systems(groups)
+    waiting = iter(systems)
+    trajectories: list[list[UniversePiece]] = []
+    for pieces in items:
+        name = f"trajectory {len(trajectories)} (an MDAnalysis {type(pieces[0]).__name__})"
+        opened = [part for item in pieces for part in _parts(item, next(waiting), name)]
+        # A list holds the pieces of one trajectory, as for files; the files of a universe are trajectories.
+        trajectories += [opened] if len(pieces) > 1 else [[part] for part in opened]
+    return Universes(trajectories, topology, None if all(whole) else atoms)
+
+
+@contextmanager
+def kept_places(universes: "Iterable[Universe]") -> Iterator[None]:
+    """Put universes back to the frames at which they are now, whatever happens inside the block."""
+    places = {id(universe): (universe.trajectory, universe.trajectory.frame) for universe in universes}
+    try:
+        yield
+    finally:
+        for trajectory, frame in places.values():
+            _ = trajectory[frame]
+
+
+def check_item(item: object) -> None:
+    """Raise unless this is a universe or a group of atoms whose frames can be read."""
+    if not is_of_mdanalysis(item) or isinstance(item, list | tuple):
+        raise TypeError(
+            f"Universes or atom groups of MDAnalysis must stand alone; got {type(item).__name__}. Load all "
+            f"trajectories by MDAnalysis, or all from files."
+        )
+    if not hasattr(item, "atoms"):
+        raise TypeError(
+            f"`paths` must hold universes or groups of atoms of MDAnalysis; got {type(item).__name__}. "
+            f"Use universe.select_atoms(...)."
+        )
+    if not hasattr(item.universe, "trajectory"):
+        raise ValueError(
+            f"A universe must have a trajectory; {item.universe} has none. Make it from a topology and a "
+            f"trajectory file, or give it one by load_new(...)."
+        )
+    group = item.atoms
+    if item is not item.universe and len(group) < 3:
+        what = "no atoms" if len(group) == 0 else f"{len(group)} atom{'s' * (len(group) > 1)}"
+        raise ValueError(
+            f"An AtomGroup must hold at least 3 atoms, or a rotation is not determined; got {what}. Compare "
+            f"the selection with the names in the topology."
+        )
+    if len(group.unique) < len(group):
+        raise ValueError("An AtomGroup must hold each atom once; got an atom twice. Use `group.unique`.")
+
+
+def _systems(groups: "list[AtomGroup]") -> "tuple[list[AtomGroup], md.Topology, np.ndarray]":
+    """Return the atoms that the frames of each group have, their topology, and the selected among them."""
+    chosen = [np.sort(group.indices).astype(np.int64) for group in groups]
+    labels = {id(group.universe): atom_labels(group.universe.atoms) for group in groups}
+    _check_same_labels([labels[id(g.universe)][c] for g, c in zip(groups, chosen, strict=True)], "atoms")
+    first = groups[0].universe
+    topologies = {id(first): universe_topology(first)}
+    if all(np.array_equal(each, chosen[0]) for each in chosen) and all(
+        np.array_equal(each, labels[id(first)]) for each in labels.values()
+    ):
+        return [group.universe.atoms for group in groups], topologies[id(first)], chosen[0]
+    systems, within = [], []
+    for group, atoms in zip(groups, chosen, strict=True):
+        key = id(group.universe)
+        if key not in topologies:
+            topologies[key] = universe_topology(group.universe)
+        molecules = Bonds.of(topologies[key]).molecules
+        members = np.flatnonzero(np.isin(molecules, molecules[atoms]))
+        systems.append(members)
+        within.append(labels[key][members] + np.where(np.isin(members, atoms), " (selected)", ""))
+    _check_same_labels(within, "molecules")
+    topology = topologies[id(first)].subset(systems[0])
+    selected = np.searchsorted(systems[0], chosen[0])
+    return [g.universe.atoms[members] for g, members in zip(groups, systems, strict=True)], topology, selected
+
+
+def _check_same_labels(labels: list[np.ndarray], kind: str) -> None:
+    for number, each in enumerate(labels):
+        if len(each) != len(labels[0]):
+            difference = f"{len(labels[0])} and {len(each)} atoms"
+        elif not np.array_equal(each, labels[0]):
+            at = int(np.argmax(each != labels[0]))
+            difference = f"{labels[0][at]} and {each[at]} as atom {at}"
+        else:
+            continue
+        where = "" if kind == "atoms" else " in the molecules that they are part of"
+        raise ValueError(
+            f"All groups must have the same atoms, by residue and name, in the same order; got {difference}"
+            f"{where}, in the first and in number {number} (counted from 0). Select the same atoms of the "
+            f"same molecule in each, or load them apart."
+        )
+
+
+def _parts(item: "Universe | AtomGroup", system: "AtomGroup", name: str) -> list[UniversePiece]:
+    """Return the frames of a universe, by the files that they come from, unless these continue each other."""
+    from MDAnalysis.core.groups import UpdatingAtomGroup
+
+    trajectory = item.universe.trajectory
+    counts = [reader.n_frames for reader in getattr(trajectory, "readers", [trajectory])]
+    if item.universe.kwargs.get("continuous") or sum(counts) != trajectory.n_frames:
+        counts = [trajectory.n_frames]
+    updating = (item, item.indices) if isinstance(item, UpdatingAtomGroup) else (None, None)
+    starts = np.cumsum([0, *counts[:-1]]).tolist()
+    return [
+        UniversePiece(system, first, count, *updating, name=name)
+        for first, count in zip(starts, counts, strict=True)
+    ]
+
+
+def _has_times(universe: "Universe") -> bool:
+    """Whether the trajectory knows its times; otherwise MDAnalysis counts frames, with a warning."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        _ = universe.trajectory.ts.time
+    return not any("no dt information" in str(warning.message) for warning in caught)

@@ -1,0 +1,104 @@
+"""Feature vectors of the frames of trajectories."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import check_finite, check_numbers, check_real, read_only
+from mdfuzzy.frames._boundaries import Trajectories, shorten
+
+
+class Features(Trajectories):
+    """Feature vectors of the frames of one or many trajectories.
+
+    Parameters
+    ----------
+    arrays : (n, d) array or sequence of (n_i, d) arrays
+        One array per trajectory.
+    periodic : sequence of int, optional
+        The columns that are periodic, such as torsion angles.
+    period : float
+        Their period: 360 for degrees, 2 * pi for radians.
+
+    Attributes
+    ----------
+    values : (n, d) float64
+        All vectors, one trajectory after the other.
+    lengths : (trajectories,) int64
+        Vectors per trajectory.
+    periodic : (k,) int64
+        The columns that are periodic.
+    period : float
+        Their period.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> features = mf.Features([np.zeros((2, 2)), np.full((3, 2), 180.0)], periodic=[0])
+    >>> features
+    Features(5 vectors of 2 in 2 trajectories; periodic columns 0)
+    >>> features.embedded.shape
+    (5, 3)
+    """
+
+    def __init__(
+        self,
+        arrays: npt.ArrayLike | Sequence[npt.ArrayLike],
+        *,
+        periodic: Sequence[int] | None = None,
+        period: float = 360.0,
+    ) -> None:
+        several = isinstance(arrays, Iterable) and not hasattr(arrays, "__array__")  # a data frame is one
+        parts = list(arrays) if several else [arrays]
+        parts = [check_numbers("arrays", part) for part in parts]
+        if not parts or any(p.ndim != 2 or 0 in p.shape or p.shape[1] != parts[0].shape[1] for p in parts):
+            raise ValueError(
+                f"`arrays` must be one or more arrays of shape (frames, features), none empty, with the same "
+                f"number of features; got shapes {[p.shape for p in parts]}. For one feature pass "
+                f"array[:, None]."
+            )
+        values = np.concatenate(parts)
+        check_finite("arrays", values)
+        d = values.shape[1]
+        columns = np.array([] if periodic is None else periodic)
+        if columns.size == 0:
+            columns = np.empty(0, np.int64)
+        if (
+            columns.ndim != 1
+            or columns.dtype.kind not in "iu"
+            or np.any((columns < 0) | (columns >= d))
+            or len(set(columns.tolist())) < len(columns)
+        ):
+            raise ValueError(f"`periodic` must be different columns in [0, {d - 1}]; got {columns.tolist()}.")
+        object.__setattr__(self, "values", read_only(values))
+        object.__setattr__(self, "lengths", np.array([len(part) for part in parts]))
+        self._check_lengths(len(values))
+        object.__setattr__(self, "periodic", read_only(np.sort(columns).astype(np.int64)))
+        period = check_real("period", period, above=0)
+        if period != 360 and not columns.size:
+            raise ValueError(
+                f"`period` must be left out if no column is periodic; got {period:g}. Name the columns in "
+                "`periodic`."
+            )
+        object.__setattr__(self, "period", period)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"`Features` cannot be changed; tried to set {name!r}.")
+
+    def __repr__(self) -> str:
+        trajectories = "1 trajectory" if self.n_trajectories == 1 else f"{self.n_trajectories} trajectories"
+        angles = f"; periodic columns {shorten(self.periodic.tolist())}" if len(self.periodic) else ""
+        return f"Features({len(self):,} vectors of {self.values.shape[1]} in {trajectories}{angles})"
+
+    @property
+    def embedded(self) -> np.ndarray:
+        """The vectors with every periodic column replaced by a point on a circle of that circumference.
+
+        Distances between near angles are kept, and no pair is torn apart at the end of the period.
+        The other columns come first, then the cosines, then the sines: (n, d + len(periodic)) float64.
+        """
+        others = np.delete(self.values, self.periodic, axis=1)
+        radius = self.period / (2 * np.pi)
+        angles = self.values[:, self.periodic] / radius
+        return np.concatenate([others, radius * np.cos(angles), radius * np.sin(angles)], axis=1)

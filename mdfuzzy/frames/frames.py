@@ -1,0 +1,295 @@
+"""Frames of trajectories: coordinates to be compared by RMSD, and where each of them comes from."""
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import check_choice, read_only
+from mdfuzzy._words import counted
+from mdfuzzy.frames._boundaries import Trajectories, shorten
+from mdfuzzy.frames._provenance import Source, chosen_sources, source_frames
+
+if TYPE_CHECKING:
+    import mdtraj as md
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Frames(Trajectories):
+    """The frames of one or many trajectories, ready to be compared by RMSD. Made by `load`.
+
+    Attributes
+    ----------
+    xyz : (n, atoms, 3) float32
+        Coordinates in nm, every frame centred on its centroid, not superposed.
+    lengths : (trajectories,) int64
+        Frames per trajectory.
+    times : (n,) float64 or None
+        Times in ps; None unless every trajectory has them.
+    topology : md.Topology or None
+        The loaded atoms; None for frames that come from arrays.
+    atoms : (atoms,) int64 or None
+        The indices of the loaded atoms in the sources.
+    selection : str
+        The loaded atoms in words.
+    phi, psi : (n, residues) float32 or None
+        Backbone torsions in degrees, of every residue of the whole topology that has both; None if none has.
+    residues : tuple of str
+        The labels of these residues, such as ``"ALA2"``.
+    sources : tuple of Source
+        The runs of frames, in order: enough to read any frame back with all its atoms.
+    top : str, md.Topology or None
+        The topology of the sources, or the file that holds it.
+    whole : bool
+        Whether molecules were put together across the periodic boundary.
+    reading : dict or None
+        The arguments by which `load` reads the same frames again; None unless all come from files.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> frames = mf.datasets.alanine_dipeptide()
+    >>> frames.xyz.shape[1:], frames.residues
+    ((10, 3), ('ALA2',))
+    >>> frames[frames.phi[:, 0] > 0]  # some of them: a slice, a mask, or frame numbers
+    Frames(... frames of 10 atoms in 2 trajectories; ...)
+    """
+
+    xyz: np.ndarray
+    lengths: np.ndarray
+    times: np.ndarray | None = None
+    topology: "md.Topology | None" = None
+    atoms: np.ndarray | None = None
+    selection: str = ""
+    phi: np.ndarray | None = None
+    psi: np.ndarray | None = None
+    residues: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    top: "str | md.Topology | None" = None
+    whole: bool = False
+    reading: dict[str, object] | None = None
+
+    def __post_init__(self) -> None:
+        xyz = np.ascontiguousarray(self.xyz, dtype=np.float32)
+        if xyz.ndim != 3 or xyz.shape[2] != 3:
+            raise ValueError(f"`xyz` must have shape (frames, atoms, 3); got {xyz.shape}.")
+        object.__setattr__(self, "xyz", read_only(xyz))
+        self._check_lengths(len(xyz))
+        # A sum of rounded coordinates: its error is far below the tolerance, an offset far above. Maximum and
+        # minimum, not absolute values, of which there would be a second array as large as the first.
+        sums = np.einsum("nac->nc", xyz)
+        offset = max(sums.max(initial=0.0), -sums.min(initial=0.0)) / max(1, xyz.shape[1])
+        extent = max(1.0, xyz.max(initial=0.0), -xyz.min(initial=0.0))
+        if not offset <= 1e-4 * extent:
+            raise ValueError(
+                f"`xyz` must be finite and centred on the centroid of every frame; got a centroid "
+                f"{offset:g} nm from the origin. Use `load`, which centres a copy."
+            )
+        expected = {"times": (len(xyz),), "atoms": (xyz.shape[1],)}
+        expected |= dict.fromkeys(("phi", "psi"), (len(xyz), len(self.residues)))
+        types = {"times": np.float64, "atoms": np.int64, "phi": np.float32, "psi": np.float32}
+        for name, shape in expected.items():
+            if getattr(self, name) is not None:
+                array = np.ascontiguousarray(getattr(self, name), dtype=types[name])
+                if array.shape != shape:
+                    raise ValueError(f"`{name}` must have shape {shape}; got {array.shape}.")
+                object.__setattr__(self, name, read_only(array))
+        if self.topology is not None and self.topology.n_atoms != xyz.shape[1]:
+            raise ValueError(
+                f"`topology` must have the atoms of `xyz`, {xyz.shape[1]}; got {self.topology.n_atoms}."
+            )
+
+    @property
+    def n_atoms(self) -> int:
+        """The number of loaded atoms."""
+        return self.xyz.shape[1]
+
+    @property
+    def timestep(self) -> float | None:
+        """The time between frames in ps, the same in all trajectories; None if it is not, or not known."""
+        return None if self.times is None else _even_step(self.split(self.times))
+
+    @property
+    def n_frames(self) -> int:
+        """The number of frames, all trajectories together."""
+        return len(self)
+
+    def __getitem__(self, chosen: slice | npt.ArrayLike) -> "Frames":
+        """Return some of the frames, in their order, with their trajectories, times, torsions and sources.
+
+        A trajectory of which no frame is chosen is left out.
+        """
+        indices = self._ascending(chosen)
+        trajectory, _ = self.locate(indices)
+        kept, lengths = np.unique(trajectory, return_counts=True)
+        rows = {name: getattr(self, name) for name in ("times", "phi", "psi")}
+        return replace(
+            self,
+            xyz=self.xyz[indices],
+            lengths=lengths,
+            sources=tuple(chosen_sources(self.sources, indices, kept)),
+            reading=None,
+            **{name: None if values is None else values[indices] for name, values in rows.items()},
+        )
+
+    def _ascending(self, chosen: slice | npt.ArrayLike) -> np.ndarray:
+        """Return the numbers of chosen frames, which must ascend: others have no place in a trajectory."""
+        rule = "`frames[...]` takes a slice, a mask, or a list of frame numbers in ascending order"
+        if isinstance(chosen, slice):
+            indices = np.arange(len(self))[chosen]
+        else:
+            indices = np.asarray(chosen)
+            if indices.dtype == bool and indices.shape == (len(self),):
+                indices = np.flatnonzero(indices)
+            if indices.ndim != 1 or indices.dtype == bool:
+                raise TypeError(f"{rule}; got {chosen!r}. For a single frame: frames[[5]].")
+            indices = self._check_frames(indices)
+        if len(indices) == 0 or np.any(np.diff(indices) <= 0):
+            raise ValueError(
+                f"{rule}, at least one and none twice; got {chosen!r}. `trajectory` takes any order."
+            )
+        return indices
+
+    def __repr__(self) -> str:
+        parts = [f"{counted(len(self), 'frame')} of {self.n_atoms} atoms in {self.n_trajectories} trajector"]
+        parts[0] += "y" if self.n_trajectories == 1 else "ies"
+        if self.times is not None:
+            parts.append(_span(self.split(self.times)))
+        if self.residues:
+            parts.append(f"phi and psi of {shorten(self.residues)}")
+        return f"Frames({'; '.join(parts)})"
+
+    def summary(self) -> str:
+        """Return a text that says what was loaded: the atoms, and each trajectory with its length.
+
+        Examples
+        --------
+        >>> import mdfuzzy as mf
+        >>> print(mf.datasets.alanine_dipeptide().summary())
+        Frames(...)
+        atoms: heavy atoms of the solute (10 of 10 atoms)
+        files in ...ala2
+        trajectory 0: ala2_00.xtc: 20,000 frames, 4 ns, a frame every 0.2 ps
+        trajectory 1: ala2_03.xtc: 10,000 frames, 2 ns, a frame every 0.2 ps
+        """
+        lines = [repr(self)]
+        if self.selection:
+            lines.append(f"atoms: {self.selection}" + (", molecules made whole" if self.whole else ""))
+        times = self.split(self.times) if self.times is not None else None
+        folders = {os.path.dirname(source.path) for source in self.sources if source.path is not None}
+        folder = os.path.commonpath(folders) if folders else ""
+        if folders:
+            lines.append(f"files in {folder}")
+        for number, length in enumerate(self.lengths):
+            sources = [source for source in self.sources if source.trajectory == number]
+            names = [os.path.relpath(s.path, folder) if s.path else type(s.data).__name__ for s in sources]
+            span = f", {_span([times[number]])}" if times is not None else ""
+            files = f": {shorten(names)}" if names else ""
+            lines.append(f"trajectory {number}{files}: {length:,} frames{span}")
+        return "\n".join(lines)
+
+    def trajectory(
+        self, indices: npt.ArrayLike | None = None, *, atoms: Literal["loaded", "all"] = "loaded"
+    ) -> "md.Trajectory":
+        """Return chosen frames as an `md.Trajectory`.
+
+        Parameters
+        ----------
+        indices : (m,) array of int, optional
+            Frames, in any order; all by default.
+        atoms : {"loaded", "all"}
+            The loaded atoms as they are here, centred; or all atoms with their box, as they are in the
+            source files, which are read again.
+
+        Returns
+        -------
+        md.Trajectory
+            With times in ps where they are known; otherwise mdtraj numbers the frames.
+
+        Examples
+        --------
+        >>> import mdfuzzy as mf
+        >>> frames = mf.datasets.alanine_dipeptide()
+        >>> frames.trajectory([0, 100])
+        <mdtraj.Trajectory with 2 frames, 10 atoms, 3 residues, without unitcells at 0x...>
+        """
+        import mdtraj as md
+
+        check_choice("atoms", atoms, ("loaded", "all"))
+        chosen = self._check_frames(np.arange(len(self)) if indices is None else indices)
+        if chosen.ndim != 1 or chosen.size == 0:
+            raise ValueError(f"`indices` must be a list of at least one frame; got shape {chosen.shape}.")
+        if self.topology is None:
+            raise ValueError(
+                "These frames have no topology, because they come from arrays. Give `top` to `load`."
+            )
+        if atoms == "all":
+            return self._read_back(chosen)
+        times = None if self.times is None else self.times[chosen]
+        return md.Trajectory(self.xyz[chosen], self.topology.copy(), times)
+
+    def sources_of(self, indices: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the frames `indices` were read from: places among the sources, and numbers there.
+
+        Examples
+        --------
+        >>> import mdfuzzy as mf
+        >>> frames = mf.datasets.alanine_dipeptide(stride=10)
+        >>> places, numbers = frames.sources_of([7, 2500])
+        >>> [(frames.sources[place].path[-11:], int(n)) for place, n in zip(places, numbers)]
+        [('ala2_00.xtc', 70), ('ala2_03.xtc', 5000)]
+        """
+        if not self.sources:
+            raise ValueError("These frames have no sources to read them from again. Use the loaded atoms.")
+        return source_frames(self.sources, self._check_frames(indices))
+
+    def _read_back(self, chosen: np.ndarray) -> "md.Trajectory":
+        import mdtraj as md
+
+        from mdfuzzy.frames._formats import read_topology
+        from mdfuzzy.frames._periodic import has_box, make_whole
+        from mdfuzzy.frames._readers import open_piece
+        from mdfuzzy.frames._selection import Bonds
+
+        places, numbers = self.sources_of(chosen)
+        topology = read_topology(self.top) if isinstance(self.top, str) else self.top.copy()
+        xyz = np.empty((len(chosen), topology.n_atoms, 3), np.float32)
+        boxes = np.full((2, len(chosen), 3), np.nan, np.float32)
+        for place in np.unique(places):
+            source, rows = self.sources[place], np.flatnonzero(places == place)
+            piece = open_piece(source.path if source.path is not None else source.data)
+            part = piece.read(topology, numbers[rows])
+            if has_box(part):
+                boxes[0, rows], boxes[1, rows] = part.unitcell_lengths, part.unitcell_angles
+            xyz[rows] = part.xyz
+        box = (None, None) if np.isnan(boxes).any() else tuple(boxes)
+        if self.whole and box[0] is not None:
+            make_whole(xyz, *box, Bonds.of(topology).trees(self.atoms))
+        return md.Trajectory(xyz, topology, None if self.times is None else self.times[chosen], *box)
+
+
+def _span(times: list[np.ndarray]) -> str:
+    """Say how long trajectories are and how far apart their frames."""
+    total = sum(float(part[-1] - part[0]) for part in times)
+    length = f"{total / 1000:.4g} ns" if abs(total) >= 1000 else f"{total:.4g} ps"
+    if all(len(part) == 1 for part in times):
+        return length
+    step = _even_step(times)
+    return f"{length}, frames at uneven times" if step is None else f"{length}, a frame every {step:.4g} ps"
+
+
+def _even_step(times: list[np.ndarray]) -> float | None:
+    """Return the time between frames; None if it varies.
+
+    Files hold times in single precision: the steps between late frames vary by that, and the mean is rounded
+    to six digits, so that 0.2 ps is 0.2.
+    """
+    steps = np.concatenate([np.diff(part) for part in times])
+    if len(steps) == 0:
+        return None
+    step = float(steps.mean())
+    latest = max(float(np.abs(part).max()) for part in times)
+    even = step > 0 and np.abs(steps - step).max() <= 0.01 * step + 1e-6 * latest
+    return float(f"{step:.6g}") if even else None

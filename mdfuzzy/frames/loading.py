@@ -1,0 +1,229 @@
+"""From trajectory files, objects or arrays to `Frames`, one chunk at a time."""
+
+import logging
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import check_int, check_optional_bool, check_real
+from mdfuzzy._warn import warn_user
+from mdfuzzy.frames import _formats
+from mdfuzzy.frames._accumulator import Store
+from mdfuzzy.frames._extraction import make_plan, make_plan_for_arrays
+from mdfuzzy.frames._mdanalysis import UniversePiece, is_of_mdanalysis, kept_places, open_universes
+from mdfuzzy.frames._readers import FilePiece, Piece, expand
+from mdfuzzy.frames.frames import Frames
+
+if TYPE_CHECKING:
+    import mdtraj as md
+
+logger = logging.getLogger("mdfuzzy")
+
+
+def load(
+    paths: object,
+    *,
+    top: "str | os.PathLike | md.Topology | md.Trajectory | None" = None,
+    atoms: str | npt.ArrayLike | None = None,
+    stride: int = 1,
+    whole: bool | None = None,
+    timestep: float | None = None,
+    lengths: Sequence[int] | None = None,
+    progress: bool | None = None,
+) -> Frames:
+    """Load trajectories, keeping the selected atoms only.
+
+    Files are read in chunks, so the memory needed is that of the result plus one chunk, however much
+    solvent there is (except for PDB and mmCIF files, which mdtraj reads whole).
+
+    Parameters
+    ----------
+    paths : path, glob, md.Trajectory, (n, atoms, 3) array in nm, Universe, AtomGroup, or a list of these
+        Each is a trajectory of its own. A list inside the list holds the pieces of one trajectory, such as
+        the files of a run and its restarts; a frame that two pieces share is loaded once. An AtomGroup of
+        MDAnalysis is also the selection; its universe is left at the frame where it is.
+    top : path, md.Topology or md.Trajectory, optional
+        The topology, for formats that have none.
+    atoms : str or (m,) array of int, optional
+        A selection in the language of mdtraj, or atom indices; not with an AtomGroup. By default the heavy
+        atoms of the solute: no hydrogens, no water, no ions of a single atom.
+    stride : int
+        Load every stride-th frame.
+    whole : bool, optional
+        Whether to put molecules together that the periodic boundary divides. By default where there are
+        both a box and bonds.
+    timestep : float, optional
+        Time between the frames of the file in ps, for formats without times (DCD, LAMMPS, PDB, ...) and for
+        arrays. Times that a file holds are kept; if they are further or less apart there is a warning.
+    lengths : sequence of int, optional
+        The frames of each trajectory, if `paths` is one array that holds several.
+    progress : bool, optional
+        Whether to show a progress bar; by default in a terminal only.
+
+    Returns
+    -------
+    Frames
+        Centred coordinates with the trajectory boundaries, times, topology and backbone torsions.
+
+    Warns
+    -----
+    UserWarning
+        If the selection spans several molecules, or contains atoms that a rotation exchanges; if some of the
+        files hold no times, so that all times are dropped, or hold others than `timestep` says; if the
+        topology is also among the trajectories.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> folder = mf.datasets.folder()
+    >>> mf.load(folder / "ala2_*.xtc", top=folder / "ala2.pdb", atoms="name N CA C", stride=10)
+    Frames(... frames of 6 atoms in ... trajectories; ...; phi and psi of ALA2)
+    """
+    from tqdm import tqdm
+
+    stride = check_int("stride", stride, 1, remedy="1 loads every frame.")
+    if timestep is not None:
+        timestep = check_real("timestep", timestep, above=0, remedy="It is the time between frames in ps.")
+    check_optional_bool("whole", whole)
+    check_optional_bool("progress", progress)
+    trajectories, handle, store = _open(paths, lengths, top, atoms, whole)
+    pieces = [piece for trajectory in trajectories for piece in trajectory]
+    logger.info("loading %s", store.plan.selection)
+    _warn_of_topology(pieces, handle, top)
+    universes = [piece.universe for piece in pieces if isinstance(piece, UniversePiece)]
+    # With disable=None tqdm looks whether it writes to a terminal.
+    with (
+        kept_places(universes),
+        tqdm(unit=" frames", disable=None if progress is None else not progress) as bar,
+    ):
+        if not bar.disable:
+            counts = [piece.frame_count() for piece in pieces]
+            bar.total = None if None in counts else sum(counts)
+        for trajectory in trajectories:
+            store.add_trajectory(trajectory, stride=stride, timestep=timestep, bar=bar)
+    return store.frames(
+        handle, reading=_reading(trajectories, top, atoms, stride=stride, whole=whole, timestep=timestep)
+    )
+
+
+def _open(
+    paths: object, lengths: object, top: object, atoms: object, whole: bool | None
+) -> "tuple[list[list[Piece]], str | md.Topology | None, Store]":
+    """Return the pieces of every trajectory, what their topology can be found from, and where they go."""
+    if is_of_mdanalysis(paths):
+        for name, value in (("top", top), ("lengths", lengths)):
+            if value is not None:
+                raise TypeError(
+                    f"`{name}` must not be given with universes of MDAnalysis, which have their own; got "
+                    f"{type(value).__name__}. Leave it out."
+                )
+        universes = open_universes(paths)
+        if atoms is not None and universes.atoms is not None:
+            raise TypeError(
+                f"`atoms` must not be given with an AtomGroup, which is the selection; got {atoms!r}. Leave "
+                f"it out, or pass the universe."
+            )
+        topology = universes.topology
+        chosen = atoms if universes.atoms is None else universes.atoms
+        plan = make_plan(topology, chosen, whole, words=universes.words)
+        return universes.trajectories, topology, Store(plan, topology)
+    trajectories = expand(paths, lengths)
+    pieces = [piece for trajectory in trajectories for piece in trajectory]
+    topology, handle = _find_topology(pieces, top)
+    if topology is None:
+        plan = make_plan_for_arrays(pieces[0].n_atoms, atoms, whole)
+    else:
+        plan = make_plan(topology, atoms, whole)
+    return trajectories, handle, Store(plan, topology)
+
+
+def _warn_of_topology(pieces: list[Piece], handle: object, top: object) -> None:
+    """Warn if a pattern such as ``*`` has caught the topology."""
+    if top is not None and len(pieces) > 1 and handle in [piece.path for piece in pieces if piece.path]:
+        warn_user(
+            f"{handle!r} is the topology and also one of the trajectories: its frames are loaded too. Leave "
+            f"it out of `paths` if that is not what you want."
+        )
+
+
+def _reading(
+    trajectories: list[list[Piece]], top: object, atoms: object, **options: object
+) -> dict[str, object] | None:
+    """Return the arguments that read the same frames again, in terms that JSON has; None without files."""
+    paths = [[piece.path for piece in pieces] for pieces in trajectories]
+    if not all(map(all, paths)) or not (top is None or isinstance(top, str | os.PathLike)):
+        return None
+    return {
+        "paths": paths,
+        "top": None if top is None else os.path.abspath(os.path.expanduser(os.fspath(top))),
+        "atoms": atoms if atoms is None or isinstance(atoms, str) else np.asarray(atoms).tolist(),
+        **options,
+    }
+
+
+def _find_topology(pieces: list[Piece], top: object) -> "tuple[md.Topology | None, str | md.Topology | None]":
+    """Return the topology of the sources, and what it can be found from again: its file or itself."""
+    import mdtraj as md
+
+    if isinstance(top, str | os.PathLike):
+        handle = os.path.abspath(os.path.expanduser(os.fspath(top)))
+        topology = _formats.read_topology(handle)
+    elif isinstance(top, md.Topology | md.Trajectory):
+        topology = handle = top.topology if isinstance(top, md.Trajectory) else top
+    elif top is not None:
+        raise TypeError(
+            f"`top` must be a path, an md.Topology or an md.Trajectory; got {type(top).__name__}."
+        )
+    else:
+        topology, handle = _own_topology(pieces)
+    expected = pieces[0].n_atoms if topology is None else topology.n_atoms
+    for piece in pieces:
+        if piece.n_atoms not in (None, expected):  # files are checked while they are read
+            raise ValueError(
+                f"All trajectories must have the same atoms, those of `top` if it is given; got {piece.name} "
+                f"with {piece.n_atoms} atoms instead of {expected}."
+            )
+    return topology, handle
+
+
+def _own_topology(pieces: list[Piece]) -> "tuple[md.Topology | None, str | md.Topology | None]":
+    """Return the topology that the pieces hold; None if they are arrays."""
+    found = None
+    for piece in pieces:
+        topology = piece.topology()
+        if topology is None:
+            if isinstance(piece, FilePiece) and found is None:
+                raise ValueError(
+                    f"`top` must be given for the format of {piece.name}, which does not name its atoms. "
+                    f"Pass a PDB file or an md.Topology of the same atoms."
+                )
+        elif found is None:
+            found = topology, piece
+        else:
+            _check_same_atoms(*found, topology, piece)
+    if found is None:
+        return None, None
+    topology, piece = found
+    return topology, topology if piece.path is None else piece.path
+
+
+def _check_same_atoms(
+    topology: "md.Topology", piece: Piece, other_topology: "md.Topology", other_piece: Piece
+) -> None:
+    ours, theirs = (
+        [f"{atom.residue.name}-{atom.name}" for atom in each.atoms] for each in (topology, other_topology)
+    )
+    if len(ours) != len(theirs):
+        difference = f"{len(ours)} and {len(theirs)} atoms"
+    elif ours != theirs:
+        at = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
+        difference = f"{ours[at]} and {theirs[at]} as atom {at}"
+    else:
+        return
+    raise ValueError(
+        f"All trajectories must have the same atoms; got {piece.name} and {other_piece.name} "
+        f"with {difference}. Load them apart, or give `top` if only the names differ."
+    )

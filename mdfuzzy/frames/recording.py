@@ -1,0 +1,90 @@
+"""Frames of an MDAnalysis universe, recorded while someone else moves through its trajectory."""
+
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mdfuzzy.frames._accumulator import Store
+from mdfuzzy.frames._extraction import make_plan
+from mdfuzzy.frames._mdanalysis import Chunk, check_item, is_of_mdanalysis, kept_places, open_universes
+from mdfuzzy.frames._provenance import Source, chosen_sources
+from mdfuzzy.frames.frames import Frames
+
+if TYPE_CHECKING:
+    from MDAnalysis import AtomGroup, Universe
+
+
+def check_group(group: object) -> None:
+    """Raise unless frames of this can be recorded."""
+    if isinstance(group, list | tuple):
+        raise TypeError(
+            f"`atomgroup` must be one AtomGroup or Universe; got {len(group)} of them in a list. Use "
+            "mf.cluster(mf.load([...])) for several."
+        )
+    if not is_of_mdanalysis(group):
+        raise TypeError(
+            f"`atomgroup` must be an AtomGroup or a Universe of MDAnalysis; got {type(group).__name__}. For "
+            "files use mf.cluster(mf.load(...))."
+        )
+    check_item(group)
+
+
+def kept_place(group: "AtomGroup | Universe") -> AbstractContextManager[None]:
+    """Put the universe of a group back to the frame at which it is now, whatever happens in the block."""
+    return kept_places([group.universe])
+
+
+class Recording:
+    """Takes frames one by one and makes of them what `load` would.
+
+    Parameters
+    ----------
+    group : AtomGroup or Universe
+        The selected atoms; of a universe the heavy atoms of the solute.
+    whole : bool, optional
+        Whether to put molecules together that the periodic boundary divides, as in `load`.
+    """
+
+    def __init__(self, group: "AtomGroup | Universe", *, whole: bool | None = None) -> None:
+        universes = open_universes(group)
+        self._pieces = [piece for (piece,) in universes.trajectories]
+        self._topology = universes.topology
+        plan = make_plan(universes.topology, universes.atoms, whole, words=universes.words)
+        self._store = Store(plan, universes.topology)
+        self._chunk = Chunk(self._pieces[0])
+        self._numbers: list[int] = []
+        self._added = 0
+
+    def take(self) -> None:
+        """Take the current frame of the universe; its number must be larger than that of the one before."""
+        number = int(self._pieces[0].universe.trajectory.frame)
+        if self._numbers and number <= self._numbers[-1]:
+            raise ValueError(
+                f"Frames must be taken in ascending order, each once, or their trajectory has no direction; "
+                f"got frame {number} after frame {self._numbers[-1]}."
+            )
+        self._chunk.add()
+        self._numbers.append(number)
+        if self._chunk.full:
+            self._flush()
+
+    def _flush(self) -> None:
+        chunk, numbers = self._chunk.finish(self._topology), np.array(self._numbers[self._added :])
+        timed = not np.issubdtype(chunk.time.dtype, np.integer)
+        self._store.add(chunk, slice(None), numbers, chunk.time if timed else None, self._pieces[0])
+        self._added = len(self._numbers)
+
+    def frames(self) -> Frames:
+        """Return all frames that were taken, with the boundaries between trajectories."""
+        if len(self._chunk):
+            self._flush()
+        numbers = np.array(self._numbers, np.int64)
+        starts = np.array([piece.first for piece in self._pieces])
+        kept, lengths = np.unique(np.searchsorted(starts, numbers, side="right") - 1, return_counts=True)
+        parts = [
+            Source(None, i, piece.first, 1, piece.count, piece.data) for i, piece in enumerate(self._pieces)
+        ]
+        self._store.lengths = lengths.tolist()
+        self._store.sources = list(chosen_sources(parts, numbers, kept))
+        return self._store.frames(self._topology, reading=None)

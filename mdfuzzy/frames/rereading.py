@@ -1,0 +1,91 @@
+"""Where frames are in which files: enough for another process to read the same coordinates for itself."""
+
+import os
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Optional
+
+import numpy as np
+
+from mdfuzzy.frames._extraction import make_plan
+from mdfuzzy.frames._formats import read_topology
+from mdfuzzy.frames._provenance import Source, source_frames
+from mdfuzzy.frames._readers import open_piece
+from mdfuzzy.frames.frames import Frames
+
+if TYPE_CHECKING:
+    import mdtraj as md
+
+
+@dataclass(frozen=True, eq=False)
+class FrameFiles:
+    """The files that frames were loaded from, and how.
+
+    Attributes
+    ----------
+    sources : tuple of Source
+        The runs of frames, in order.
+    top : str or md.Topology
+        The topology of the files, or the file that holds it.
+    atoms : (atoms,) int64
+        The atoms that were loaded.
+    whole : bool
+        Whether molecules were put together across the periodic boundary.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> frames = mf.datasets.alanine_dipeptide(stride=10)
+    >>> files = FrameFiles.of(frames)
+    >>> bool((files.read(np.array([3, 2500])) == frames.xyz[[3, 2500]]).all())
+    True
+    """
+
+    sources: tuple[Source, ...]
+    top: "str | md.Topology"
+    atoms: np.ndarray
+    whole: bool
+
+    @classmethod
+    def of(cls, frames: Frames) -> Optional["FrameFiles"]:
+        """Return the files of `frames`; None unless all of the frames come from files."""
+        paths = [source.path for source in frames.sources]
+        if frames.top is None or not paths or not all(paths):
+            return None
+        return cls(frames.sources, frames.top, frames.atoms, frames.whole)
+
+    def are_here(self) -> bool:
+        """Whether this process sees all of the files."""
+        paths = {source.path for source in self.sources} | (
+            {self.top} if isinstance(self.top, str) else set()
+        )
+        return all(map(os.path.exists, paths))
+
+    def read(self, frames: np.ndarray) -> np.ndarray:
+        """Return the centred coordinates (m, atoms, 3), float32, of the frames of these numbers."""
+        topology = read_topology(self.top) if isinstance(self.top, str) else self.top
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the user was warned when the frames were loaded
+            plan = make_plan(topology, self.atoms, None if self.whole else False)
+        xyz = np.empty((len(frames), len(self.atoms), 3), np.float32)
+        for path, (rows, numbers) in self._places(frames).items():
+            piece, begin = open_piece(path), 0
+            for chunk in piece.chunks(topology):
+                here = slice(*np.searchsorted(numbers, [begin, begin + len(chunk.xyz)]))
+                if here.start < here.stop:
+                    xyz[rows[here]], _ = plan.take(chunk, numbers[here] - begin, piece)
+                begin += len(chunk.xyz)
+                if begin > numbers[-1]:
+                    break
+        return xyz
+
+    def _places(self, frames: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Return for each file which of `frames` are in it, and their numbers there, ascending."""
+        source, numbers = source_frames(self.sources, frames)
+        paths = np.array([each.path for each in self.sources])[source]
+        places = {}
+        for path in np.unique(paths):
+            rows = np.flatnonzero(paths == path)
+            rows = rows[np.argsort(numbers[rows], kind="stable")]
+            places[str(path)] = rows, numbers[rows]
+        return places

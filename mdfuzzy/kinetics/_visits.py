@@ -1,0 +1,170 @@
+"""Visits to the states: how many there are, how long they last, and whether that makes a state metastable."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mdfuzzy._check import check_int, check_real, read_only
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
+from mdfuzzy.kinetics.dtrajs import check_cores, core_dtrajs, milestone, timestep
+from mdfuzzy.states.cores import Cores
+
+#: One-sided confidence of the bound below the mean dwell time.
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Visits:
+    """How often each state was visited, and how long it was dwelt in.
+
+    Attributes
+    ----------
+    visits : (K,) int64
+        Independent entries: how often the core was reached from another core, or first of all cores of a
+        trajectory. Stays that miss the core are not counted.
+    exits : (K,) int64
+        How often another core was reached next.
+    mean_dwell : (K,) float64
+        Mean time of an unbroken stay in the basin of the state, in `unit`; infinite if it was never left.
+    shuffled_dwell : (K,) float64
+        What that would be if the frames came in random order, in `unit`.
+    unit : {"ps", "frames"}
+        Of the times: ps if the frames are evenly spaced in a known time.
+    metastable : (K,) bool
+        Whether the dwell time is clearly longer than that of frames in random order, judged by enough exits.
+    reasons : tuple of str
+        Why not, for each state; empty where it is.
+    core_dwell : (K,) float64
+        Mean time from the first touch of the core to that of another, in `unit`: what milestoned trajectories
+        show. Where it is many times `mean_dwell`, most stays miss the core, which is too small for kinetics.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> labels = np.tile(np.repeat([0, 1], 25), 20)
+    >>> cores = mf.Cores(labels, labels, [0, 25], [np.inf, 1.0])
+    >>> print(mf.kinetics.visits(mf.Features(np.zeros((1000, 1))), cores))
+    state  visits   mean dwell  core to core  metastable
+        0      20    25 frames     25 frames  yes
+        1      20  26.3 frames   26.3 frames  yes
+    """
+
+    visits: np.ndarray
+    exits: np.ndarray
+    mean_dwell: np.ndarray
+    shuffled_dwell: np.ndarray
+    unit: str
+    metastable: np.ndarray
+    reasons: tuple[str, ...]
+    core_dwell: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        types = {"visits": np.int64, "exits": np.int64, "metastable": np.bool_}
+        if self.core_dwell is None:
+            object.__setattr__(self, "core_dwell", np.full(len(self.visits), np.nan))
+        for name in ("visits", "exits", "mean_dwell", "shuffled_dwell", "metastable", "core_dwell"):
+            array = np.asarray(getattr(self, name), types.get(name, np.float64))
+            object.__setattr__(self, name, read_only(array))
+
+    def __len__(self) -> int:
+        return len(self.visits)
+
+    def __repr__(self) -> str:
+        return f"Visits({len(self)} states, {self.metastable.sum()} shown to be metastable)"
+
+    def __str__(self) -> str:
+        lines = [f"{'state':>5}  {'visits':>6}  {'mean dwell':>11}  {'core to core':>12}  metastable"]
+        for state, count in enumerate(self.visits):
+            dwell, core = (f"{each[state]:.3g} {self.unit}" for each in (self.mean_dwell, self.core_dwell))
+            verdict = "yes" if self.metastable[state] else f"not shown: {self.reasons[state]}"
+            lines.append(f"{state:>5}  {count:>6}  {dwell:>11}  {core:>12}  {verdict}")
+        return "\n".join(lines)
+
+
+def visits(data: Frames | Features, cores: Cores, *, min_exits: int = 10, min_ratio: float = 5.0) -> Visits:
+    r"""Count the independent visits to every state and measure how long it is dwelt in.
+
+    Visits are counted from core to core, so that to and fro across the border of two states makes no new
+    ones. The dwell time is measured in the whole basin: :math:`T / m` for the time :math:`T` in it and
+    :math:`m` ends of unbroken stays, which is right for exponential dwell times although the
+    ends of trajectories cut some stays short. To and fro across the border makes it shorter, not longer.
+
+    If the frames came in random order, with a share :math:`p` of them in the basin, it would be
+    :math:`1 / (1 - p)` frames. A state is called metastable if its dwell time is clearly longer than that.
+
+    Parameters
+    ----------
+    data : Frames or Features
+        What was clustered.
+    cores : Cores
+        Of its frames.
+    min_exits : int
+        Fewer exits are too few to say: with 10 the dwell time has a standard error of about 30 %.
+    min_ratio : float
+        How many times longer than in random order a metastable state is dwelt in, also at the lower end of
+        the confidence interval (95 %, one-sided, by the number of exits). With a mean of 5 frames about one
+        stay in five, :math:`1 - e^{-1/5}`, is shorter than the time between frames, and may not be seen.
+
+    Returns
+    -------
+    Visits
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> labels = np.repeat([0, 1, 0], [400, 100, 500])
+    >>> cores = mf.Cores(labels, labels, [0, 400], [np.inf, 1.0])
+    >>> found = mf.kinetics.visits(mf.Features(np.zeros((1000, 1))), cores)
+    >>> found.visits, found.mean_dwell, found.unit
+    (array([2, 1]), array([900., 100.]), 'frames')
+    >>> found.reasons[1]
+    'it was left for another state 1 time only, too few to say'
+    """
+    from scipy.stats import gamma
+
+    min_exits = check_int("min_exits", min_exits, 1)
+    min_ratio = check_real("min_ratio", min_ratio, at_least=1)
+    check_cores(data, cores)
+    states = len(cores)
+    milestoned = milestone(core_dtrajs(data, cores)).dtrajs
+    entered, left = _passages(milestoned, states)
+    carried = np.bincount(np.concatenate(milestoned), minlength=states)
+    spent = np.bincount(cores.basins[cores.basins >= 0], minlength=states)
+    _, ends = _passages(data.split(cores.basins), states)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        dwell, core_dwell = spent / ends, carried / left
+        shuffled = len(data) / (len(data) - spent)
+        ratio = np.where(np.isinf(shuffled), 0.0, dwell / shuffled)
+        bound = ratio * left / gamma.ppf(_CONFIDENCE, left)
+    metastable = (left >= min_exits) & (bound >= min_ratio)
+    reasons = tuple(
+        "" if fine else _reason(exits, times, least, min_exits, min_ratio)
+        for fine, exits, times, least in zip(metastable, left, ratio, bound, strict=True)
+    )
+    step = timestep(data)
+    unit, scale = ("frames", 1.0) if step is None else ("ps", step)
+    return Visits(
+        entered, left, scale * dwell, scale * shuffled, unit, metastable, reasons, scale * core_dwell
+    )
+
+
+def _passages(dtrajs: list[np.ndarray], states: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return how often each state was entered (beginnings of trajectories included), and how often left."""
+    entered, left = np.zeros(states + 1, np.int64), np.zeros(states + 1, np.int64)
+    for dtraj in dtrajs:
+        moved = np.flatnonzero(np.diff(dtraj))
+        np.add.at(entered, dtraj[np.append(0, moved + 1)], 1)
+        np.add.at(left, dtraj[moved], 1)
+    return entered[:states], left[:states]  # the last entry is for frames without a state, -1
+
+
+def _reason(exits: int, ratio: float, bound: float, min_exits: int, min_ratio: float) -> str:
+    if exits == 0:
+        return "it was never left for another state"
+    if exits < min_exits:
+        return f"it was left for another state {exits} time{'s' if exits > 1 else ''} only, too few to say"
+    return (
+        f"its dwell time is {ratio:.2g} (at least {bound:.2g}) times that of frames in random order, not "
+        f"{min_ratio:g}"
+    )

@@ -1,0 +1,1 @@
+"""The random walk to the cores: fuzzy memberships."""

@@ -1,0 +1,323 @@
+"""The hierarchy on which the absorbing walk is solved: groups of points, groups of groups, and so on."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._threads import share
+
+#: Rows that are relaxed one after the other, about.
+BLOCK_ROWS = 1024
+#: Largest size of a group before further members must look elsewhere.
+GROUP_SIZE = 8
+#: A node that ends the walk so often, or more, is pinned by that: it is in no group.
+PINNED = 0.5
+#: Levels with fewer edges than this are worked on by one thread.
+SERIAL_EDGES = 50_000
+#: The visits on a directed graph are done when none of their logarithms changes by more.
+VISITS_TOLERANCE = 1e-12
+#: Cycles that the visits may take; or as many as look at so many edges in all, if that is more.
+MAX_CYCLES, MAX_EDGES = 400, 20_000_000
+
+
+class SolveError(RuntimeError):
+    """The memberships could not be found to the promised accuracy."""
+
+
+@dataclass
+class Level:
+    """One level of the hierarchy: a walk between nodes that ends with probability `exits`.
+
+    `degrees` are the edges of each node that do not end the walk. What follows it is known when there are
+    groups, and from `apart` on when the nodes are in the order of their groups.
+    """
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    probs: np.ndarray
+    exits: np.ndarray
+    log_mass: np.ndarray
+    degrees: np.ndarray
+    group: np.ndarray | None = None
+    first: np.ndarray | None = None
+    members: np.ndarray | None = None
+    apart: np.ndarray | None = None
+    lift: np.ndarray | None = None
+    net: np.ndarray | None = None
+    blocks: np.ndarray | None = None
+    x: np.ndarray | None = None
+    own: np.ndarray | None = None
+    inner: np.ndarray | None = None
+    above: int = 0
+    repeats: int = 1
+
+    def __len__(self) -> int:
+        return len(self.exits)
+
+    @property
+    def walk(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The edges and their probabilities, in compressed rows."""
+        return self.indptr, self.indices, self.probs
+
+    @property
+    def grouping(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The group of every node, where each group begins among the members, and these."""
+        return self.group, self.first, self.members
+
+    @property
+    def serial(self) -> bool:
+        """Whether one thread does the work."""
+        return len(self.indices) < SERIAL_EDGES
+
+
+def row_starts(counts: np.ndarray) -> np.ndarray:
+    """Return where each row begins, and the total, from the number of entries per row."""
+    starts = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=starts[1:])
+    return starts
+
+
+def build_hierarchy(
+    finest: Level, lengths: np.ndarray, targets: np.ndarray, reversible: bool
+) -> tuple[list[Level], np.ndarray]:
+    """Group the points level by level; return the levels, in order, and the points of the finest one.
+
+    `finest` is the walk on the edges of the graph, which have these lengths. Points that are targets, and the
+    edges to them, are no part of what is returned.
+    """
+    levels, ranks = _grouped(finest, lengths, targets)
+    order = _arrange(levels, ranks)
+    if not reversible:
+        _balance_masses(levels)
+    _link(levels)
+    if reversible:
+        _repeat(levels)
+    else:
+        levels[0].net = _net_outflow(levels)
+    return levels, order
+
+
+def _grouped(finest: Level, lengths: np.ndarray, targets: np.ndarray) -> tuple[list[Level], list[np.ndarray]]:
+    """Group and lump, up to a level that needs no groups; return the levels, and ranks in the groups."""
+    from mdfuzzy._kernels.walk import groups as kernels
+
+    levels, ranks = [finest], []
+    while True:
+        level = levels[-1]
+        groupable = level.exits < PINNED
+        ties = *level.walk, lengths, groupable, np.empty(len(level)), np.empty(len(level), np.int32)
+        share(kernels.strong_ties, len(level), *ties)
+        order = np.flatnonzero(groupable)
+        order = order[np.argsort(-level.log_mass[order], kind="stable")]
+        level.group, rank, count = kernels.aggregate(*ties, order, GROUP_SIZE)
+        if level is finest:
+            level.group[targets >= 0] = kernels.TARGET
+        level.members, level.first = _members(level.group, rank, count)
+        if count == 0:
+            return levels, ranks
+        ranks.append(rank)
+        levels.append(lump(level, level.probs.dtype))
+        lengths = lengths[:0]  # groups have none
+
+
+def _members(group: np.ndarray, rank: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nodes by group and rank in it, those of no group last, and where each group begins."""
+    from mdfuzzy._kernels.walk.groups import ALONE
+
+    grouped, alone = np.flatnonzero(group >= 0), np.flatnonzero(group == ALONE)
+    first = row_starts(np.bincount(group[grouped], minlength=count))
+    members = np.empty(len(grouped) + len(alone), np.int64)
+    members[first[group[grouped]] + rank[grouped]] = grouped
+    members[len(grouped) :] = alone
+    return members, first
+
+
+def lump(level: Level, dtype: npt.DTypeLike) -> Level:
+    """Return the walk between the groups of a level, seen only when it goes from one to another."""
+    from mdfuzzy._kernels.walk import groups as kernels
+
+    count = len(level.first) - 1
+    counts, exits, log_mass = np.empty(count, np.int64), np.empty(count), np.empty(count)
+    of_level = *level.walk, level.exits, level.log_mass, *level.grouping, np.empty(0, dtype)
+    parts = {}
+
+    def lump_part(first: int, last: int) -> None:
+        parts[first] = kernels.lump_rows(first, last, *of_level, counts, exits, log_mass)
+
+    share(lump_part, count)
+    if not np.isfinite(log_mass).all():
+        raise SolveError(
+            "The walk leaves some group of points with a probability below 1e-300, which double precision "
+            "cannot hold. Take a larger `beta`."
+        )
+    in_turn = [parts[first] for first in sorted(parts)]
+    indices, probs = (np.concatenate([part[i] for part in in_turn]) for i in (0, 1))
+    return Level(row_starts(counts), indices, probs, exits, log_mass, counts)
+
+
+def _arrange(levels: list[Level], ranks: list[np.ndarray]) -> np.ndarray:
+    """Put the nodes of every level in the order of their groups; return that of the finest."""
+    orders = [levels[-1].members]
+    for level, rank in zip(levels[-2::-1], ranks[::-1], strict=True):
+        grouped = level.group >= 0
+        level.group[grouped] = positions(orders[0], len(orders[0]))[level.group[grouped]]
+        order, level.first = _members(level.group, rank, len(orders[0]))
+        level.group = level.group[order]
+        orders.insert(0, order)
+    levels[-1].group = levels[-1].group[orders[-1]]
+    for l, order in enumerate(orders):
+        levels[l].members = np.arange(len(order))
+        levels[l].above = len(levels) - 1 - l
+        _arrange_rows(levels, l, order)
+    return orders[0]
+
+
+def positions(order: np.ndarray, n: int) -> np.ndarray:
+    """Return where each of n nodes is in an order; -1 if it is not."""
+    places = np.full(n, -1, np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    return places
+
+
+def _arrange_rows(levels: list[Level], l: int, order: np.ndarray) -> None:
+    """Copy the walk of a level in another order; the groups of all levels are in theirs already."""
+    from mdfuzzy._kernels.walk import groups as kernels
+
+    level = levels[l]
+    ancestors, firsts = _ancestors(levels, l)
+    new = row_starts(level.degrees[order])
+    indices, probs = np.empty(new[-1], np.int32), np.empty(new[-1], level.probs.dtype)
+    apart = np.empty(new[-1], np.uint8)
+    share(
+        kernels.arrange_rows, len(order),
+        *level.walk, order, positions(order, len(level)), ancestors, np.concatenate(firsts),
+        row_starts([len(first) for first in firsts]), new, indices, probs, apart,
+    )  # fmt: skip
+    level.indptr, level.indices, level.probs, level.apart = new, indices, probs, apart
+    level.exits, level.log_mass = level.exits[order], level.log_mass[order]
+    level.degrees = level.degrees[order]
+
+
+def _ancestors(levels: list[Level], l: int) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return the group of every node on each level above, and where the nodes of these groups begin."""
+    groups, firsts = [levels[l].group], [levels[l].first]
+    for above in levels[l + 1 : -1]:
+        groups.append(np.where(groups[-1] < 0, np.int32(-1), above.group[groups[-1]]))
+        firsts.append(firsts[-1][above.first])
+    above = levels[l].above
+    return np.array(groups[:above], np.int32).reshape(above, len(groups[0])), firsts
+
+
+def _link(levels: list[Level]) -> None:
+    """Work out how much every node counts for in its group, and the blocks that are relaxed by themselves."""
+    for l, level in enumerate(levels):
+        level.blocks = _blocks(level)
+        level.net = np.zeros((0, level.above))
+        level.lift = np.zeros(len(level))
+        if level.above:
+            grouped = np.flatnonzero(level.group >= 0)
+            to_group = level.log_mass[grouped] - levels[l + 1].log_mass[level.group[grouped]]
+            level.lift[grouped] = np.exp(to_group)
+
+
+def _blocks(level: Level) -> np.ndarray:
+    """Return where blocks of rows begin; each holds whole groups, so that strong ties are inside.
+
+    What one thread does is one block.
+    """
+    if level.serial:
+        return np.array([0, len(level)])
+    cuts = np.arange(0, level.first[-1], BLOCK_ROWS)
+    cuts = level.first[np.searchsorted(level.first, cuts)]
+    rest = np.minimum(np.arange(level.first[-1], len(level) + BLOCK_ROWS, BLOCK_ROWS), len(level))
+    return np.unique(np.concatenate([cuts, rest]))
+
+
+def _repeat(levels: list[Level]) -> None:
+    """Have coarse levels corrected twice, each time that the one below is, if it costs little."""
+    budget, visits = len(levels[0].indices) / 2, 1
+    for level in levels[1:]:
+        if 4 * visits * len(level.indices) <= budget:
+            level.repeats = 2
+            visits *= 2
+
+
+def _balance_masses(levels: list[Level]) -> None:
+    """Let every node of a walk that is not reversible count as often as it is visited.
+
+    That is the expected number of visits, if the walk starts anywhere, all points alike. It is found by
+    aggregation and disaggregation (Koury, McAllister and Stewart 1984): positive numbers are rescaled, group
+    by group, so that what comes in balances what goes out.
+    """
+    from mdfuzzy._kernels.walk import balance as kernels
+
+    _lump_again(levels)
+    transposed = [kernels.transpose(level.indptr, level.indices) for level in levels]
+    log_visits = levels[0].log_mass
+    for _ in range(max(MAX_CYCLES, MAX_EDGES // max(1, len(levels[0].indices)))):
+        before = log_visits.copy()
+        log_visits = _balance(levels, transposed, log_visits, np.zeros(len(levels[0])))
+        if np.abs(log_visits - before).max() < VISITS_TOLERANCE:
+            break
+    else:
+        raise SolveError("No convergence of the expected visits on the directed graph. Use the union graph.")
+    levels[0].log_mass = log_visits
+    _lump_again(levels)
+    for l in range(1, len(levels)):
+        _arrange_rows(levels, l, np.arange(len(levels[l])))
+
+
+def _lump_again(levels: list[Level]) -> None:
+    """Set the walk of each level but the finest from the one below it.
+
+    In double precision: visits have to balance to the last digit.
+    """
+    for level, coarse in pairwise(levels):
+        again = lump(level, np.float64)
+        coarse.indptr, coarse.indices, coarse.probs = again.walk
+        coarse.exits, coarse.log_mass = again.exits, again.log_mass
+
+
+def _balance(
+    levels: list[Level], transposed: list, log_visits: np.ndarray, log_source: np.ndarray
+) -> np.ndarray:
+    """Balance the visits on the first of `levels`, helped by those above it."""
+    from mdfuzzy._kernels.walk import balance as kernels
+
+    level = levels[0]
+    kernels.balance_visits(*transposed[0], level.probs, log_source, log_visits)
+    if len(levels) == 1:
+        return log_visits
+    level.log_mass = log_visits
+    _lump_again(levels[:2])
+    lumped = levels[1].log_mass.copy()
+    source = np.empty(len(lumped))
+    kernels.group_sources(*transposed[0], level.probs, *level.grouping, log_source, log_visits, source)
+    balanced = _balance(levels[1:], transposed[1:], levels[1].log_mass, source)
+    log_visits += np.where(level.group < 0, 0.0, (balanced - lumped)[level.group])
+    kernels.balance_visits(*transposed[0], level.probs, log_source, log_visits)
+    return log_visits
+
+
+def _net_outflow(levels: list[Level]) -> np.ndarray:
+    """Return what a walk that is not reversible carries round inside each group, (n, levels above).
+
+    In a balanced group it sums to nothing; it is made to do so to the last digit.
+    """
+    from mdfuzzy._kernels.walk import balance as kernels
+
+    level = levels[0]
+    net, outflow = np.zeros((len(level), level.above)), np.zeros((len(level), level.above))
+    kernels.net_outflow(
+        *level.walk, level.apart, level.exits, np.zeros(len(level)), level.log_mass, outflow, net
+    )
+    for t, (group, above) in enumerate(zip(_ancestors(levels, 0)[0], levels[1:], strict=True)):
+        inside = np.flatnonzero(group >= 0)
+        own = group[inside]
+        share = np.exp(level.log_mass[inside] - above.log_mass[own])
+        excess = np.bincount(own, share * net[inside, t], len(above))
+        excess /= np.bincount(own, share * outflow[inside, t], len(above))
+        net[inside, t] -= outflow[inside, t] * excess[own]
+    return net

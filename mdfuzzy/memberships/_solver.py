@@ -1,0 +1,298 @@
+"""The absorbing walk: from every point, the probability to be caught by each target first.
+
+The walk moves from i to j with weight ``exp(pull[j] - falloff * length**2)`` and stops in the first
+target that it meets. At low temperature it falls into traps (low peaks of the density) that it leaves
+once in 1e10 steps or more; the linear system is then singular to working precision, and any method that
+judges itself by the ordinary residual returns nonsense with a small residual. Two things prevent that:
+
+* *Aggregation.* Points are grouped with the neighbours that they are most strongly tied to, groups again,
+  and so on up to one group. The lumped walk between groups, conditional on leaving the group, is free of the
+  traps inside them. Each iteration corrects all levels, coarsest first.
+* *Flows.* The right-hand side of a level is the net flow across the borders of its groups, summed over
+  crossing edges only. Nothing is formed by subtraction of large numbers that nearly cancel, as in the
+  elimination of Grassmann, Taksar and Heyman.
+
+The iteration is accelerated by Anderson's method, each column for itself, so that the sum over columns
+is a check of its own. See the page on the solver in the theory section of the documentation.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mdfuzzy._threads import share
+from mdfuzzy.memberships._multilevel import Level, SolveError, build_hierarchy, positions
+
+#: Above so many edges the probabilities are stored in single precision, if their ratios allow it.
+SINGLE_EDGES = 20_000_000
+#: Smallest log ratio of weights within a neighbourhood for single precision (its range ends at -87).
+SINGLE_LOG_RATIO = -60.0
+#: Iterations that the acceleration looks back.
+HISTORY = 8
+MAX_ITERATIONS = 400
+#: Changes of the correction that are smaller, in proportion to it, are rounding.
+NOISE = 1e-6
+#: Sweeps on the coarsest level.
+TOP_SWEEPS = 4
+#: Passes over all edges, by all threads, before they are followed back one by one.
+REACH_PASSES = 20
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Hitting probabilities (n, targets), the largest imbalance of flow left, and the iterations taken."""
+
+    values: np.ndarray
+    residual: float
+    iterations: int
+
+
+def reaches_target(indptr: np.ndarray, indices: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Return which points can get to a point with ``targets >= 0`` along the edges, (n,) bool."""
+    from mdfuzzy._kernels.walk import balance
+    from mdfuzzy._kernels.walk import transitions as kernels
+
+    reached = targets >= 0
+    changed = np.ones(-(-len(reached) // kernels.BLOCK), bool)
+    for _ in range(REACH_PASSES):
+        changed[:] = False
+        share(kernels.reach_further, len(changed), indptr, indices, reached, changed)
+        if not changed.any():
+            return reached
+    # Long thin data, where every pass gets only a little further.
+    kernels.spread_back(*balance.transpose(indptr, indices)[:2], reached)
+    return reached
+
+
+def solve_walk(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    lengths: np.ndarray,
+    pull: np.ndarray,
+    falloff: float,
+    targets: np.ndarray,
+    n_targets: int,
+    *,
+    reversible: bool,
+    tolerance: float,
+    start: np.ndarray | None = None,
+) -> Solution:
+    """Return the probability that the walk from each point meets each target first.
+
+    Parameters
+    ----------
+    indptr, indices, lengths : arrays
+        The edges in compressed rows.
+    pull : (n,) float64
+        The edge i -> j has weight ``exp(pull[j] - falloff * length**2)``. Weights of less than 1e-300 of
+        the largest of their neighbourhood count as 1e-300 of it.
+    falloff : float
+        0 for edges that count the same at any length.
+    targets : (n,) int32
+        The target that a point belongs to; -1 for the others, every one of which must have a way to
+        some target.
+    n_targets : int
+        Number of targets.
+    reversible : bool
+        Whether every edge is there in both directions.
+    tolerance : float
+        The iteration ends when the next correction of every membership is below this.
+    start : (n, n_targets) array, optional
+        A guess.
+
+    Raises
+    ------
+    SolveError
+        If the accuracy cannot be reached.
+    """
+    values = np.zeros((len(targets), n_targets))
+    caught = np.flatnonzero(targets >= 0)
+    values[caught, targets[caught]] = 1.0
+    if len(caught) == len(targets):
+        return Solution(values, 0.0, 0)
+    columns = n_targets + n_targets % 2  # kernels take an even number of columns
+    finest, absorb = _finest(indptr, indices, lengths, pull, float(falloff), targets, columns)
+    levels, order = build_hierarchy(finest, lengths, targets, reversible)
+    guess = np.zeros((len(order), columns))
+    if start is not None:
+        guess[:, :n_targets] = start[order]
+    solved, residual, iterations = _iterate(levels, _in_order(absorb, order), guess, tolerance)
+    values[order] = solved[:, :n_targets]
+    return Solution(values, residual, iterations)
+
+
+def _finest(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    lengths: np.ndarray,
+    pull: np.ndarray,
+    falloff: float,
+    targets: np.ndarray,
+    columns: int,
+) -> tuple[Level, np.ndarray]:
+    """Return the walk on the edges of the graph, and the steps of every point that lead to each target."""
+    from mdfuzzy._kernels.walk import transitions as kernels
+
+    n = len(targets)
+    edges = indptr, indices, pull, lengths, falloff, targets
+    log_sums, log_ratios, degrees = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
+    share(kernels.row_ranges, n, *edges, log_sums, log_ratios, degrees)
+    single = len(indices) > SINGLE_EDGES and log_ratios.min() > SINGLE_LOG_RATIO
+    probs, absorb = np.empty(len(indices), np.float32 if single else np.float64), np.zeros((n, columns))
+    share(kernels.transition_fill, n, *edges, log_sums, probs, absorb)
+    exits = np.where(targets >= 0, 1.0, absorb.sum(axis=1))
+    return Level(indptr, indices, probs, exits, pull + log_sums, degrees), absorb
+
+
+def _in_order(absorb: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Return the rows in another order. Few are not zero, and only those take memory."""
+    rows = np.flatnonzero(absorb.any(axis=1))
+    ordered = np.zeros((len(order), absorb.shape[1]))
+    ordered[positions(order, len(absorb))[rows]] = absorb[rows]
+    return ordered
+
+
+def _iterate(
+    levels: list[Level], absorb: np.ndarray, x: np.ndarray, tolerance: float
+) -> tuple[np.ndarray, float, int]:
+    """Correct `x` on all levels, with Anderson acceleration, until the corrections vanish."""
+    from mdfuzzy._kernels.walk import acceleration as kernels
+
+    _allocate(levels, x.shape[1])
+    moves, changes = np.empty((2, HISTORY, *x.shape), np.float32)
+    gram = np.zeros((HISTORY, HISTORY, x.shape[1]))
+    for iteration in range(1, MAX_ITERATIONS + 1):
+        residuals = _residuals(levels, 0, x, absorb)
+        correction = _correct(levels, 0, residuals)
+        largest = _largest(correction)
+        if not np.isfinite(largest).all():
+            break
+        if largest.max() < tolerance:
+            x += correction
+            return x, float(max(_largest(r).max() for r in residuals)), iteration
+        known = min(iteration - 1, HISTORY)
+        shares = np.zeros((known, x.shape[1]))
+        if known:
+            at = (iteration - 2) % HISTORY
+            dots = _dots(correction, known, at, moves, changes)
+            gram[at, :known] = gram[:known, at] = dots[:, 0]
+            # A column that is done moves by rounding alone, from which nothing can be learnt.
+            noise = np.where(largest < tolerance, np.inf, NOISE * largest)
+            shares = _least_squares(gram[:known, :known], dots[:, 1], noise)
+        oldest = (iteration - 1) % HISTORY
+        share(kernels.take_step, len(x), correction, shares, oldest, x, moves, changes)
+    raise SolveError(
+        f"No convergence after {iteration} iterations: the memberships still change by {largest.max():.1e} "
+        f"(promised: {tolerance:.0e}). Take a larger `beta`."
+    )
+
+
+def _allocate(levels: list[Level], columns: int) -> None:
+    """Make room for what every iteration writes: the system takes long to hand out fresh memory."""
+    for level in levels:
+        level.x = np.empty((2, len(level), columns), np.float32)
+        level.inner = np.empty((len(level.first) - 1, level.above, columns))
+    levels[0].own = np.empty((len(levels[0]), columns), np.float32)
+
+
+def _largest(values: np.ndarray) -> np.ndarray:
+    """Return the largest absolute value of every column; NaN if there is one."""
+    from mdfuzzy._kernels.walk import acceleration as kernels
+
+    largest = np.empty((-(-len(values) // kernels.BLOCK), values.shape[1]), np.float32)
+    share(kernels.block_largest, len(largest), values, largest)
+    return largest.max(axis=0, initial=0.0)
+
+
+def _dots(correction: np.ndarray, known: int, at: int, moves: np.ndarray, changes: np.ndarray) -> np.ndarray:
+    """Complete the move and the change `at`; return all changes times this one and times the correction.
+
+    The result has shape (known, 2, columns).
+    """
+    from mdfuzzy._kernels.walk import acceleration as kernels
+
+    n, columns = correction.shape
+    sums = np.empty((-(-n // kernels.BLOCK), known, 2, columns))
+    share(kernels.block_dots, len(sums), correction, known, at, moves, changes, sums)
+    return sums.sum(axis=0)
+
+
+def _least_squares(gram: np.ndarray, image: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Return the combination of changes, column by column, that cancels most of the correction.
+
+    Changes that are not larger than `noise` have no share.
+    """
+    shares = np.zeros(image.shape)
+    for c in range(image.shape[1]):
+        size = np.sqrt(np.diag(gram[:, :, c]))
+        large = np.flatnonzero(size > noise[c])
+        if len(large) == 0:
+            continue
+        size = size[large]
+        matrix = gram[large][:, large, c] / np.outer(size, size)
+        shares[large, c] = np.linalg.lstsq(matrix, image[large, c] / size, rcond=1e-12)[0] / size
+    return shares
+
+
+def _residuals(levels: list[Level], at: int, x: np.ndarray, absorb: np.ndarray) -> list[np.ndarray]:
+    """Return the imbalance of flow of every node of level `at` and of all the levels above it."""
+    from mdfuzzy._kernels.walk import sweeps as kernels
+
+    level = levels[at]
+    columns = x.shape[1]
+    inner, own = level.inner, level.own if at == 0 else np.empty((0, columns), np.float32)
+    edges = *level.walk, level.apart
+    nodes = level.exits, absorb, level.net, level.lift
+    starts = level.first
+    if at == 0:  # points in no group count too, each by itself
+        starts = np.concatenate([starts, np.arange(starts[-1] + 1, len(level) + 1)])
+    groups = starts, level.members
+    _work(level, kernels.flows, len(starts) - 1, *edges, *nodes, *groups, x, own, inner)
+    residuals = [own]
+    if level.above:
+        residuals.append(np.ascontiguousarray(inner[:, 0], np.float32))
+    for above in levels[at + 1 : -1]:
+        outer = np.empty((len(above.first) - 1, inner.shape[1] - 1, columns))
+        _work(above, kernels.lift_flows, len(outer), above.lift, above.first, above.members, inner, outer)
+        inner = outer
+        residuals.append(np.ascontiguousarray(inner[:, 0], np.float32))
+    return residuals
+
+
+def _correct(levels: list[Level], at: int, residuals: list[np.ndarray]) -> np.ndarray:
+    """Return corrections for level `at`: what the coarser levels find, then relaxed on this one."""
+    from mdfuzzy._kernels.walk import sweeps as kernels
+
+    level, rhs = levels[at], residuals[0]
+    new = level.x[1]
+    if level.above == 0:  # every node is pinned: each sweep at least halves the error
+        new[:] = rhs
+        for _ in range(TOP_SWEEPS):
+            level.x[0] = new
+            _relax(level, rhs)
+        return new
+    coarser = residuals[1:]
+    for turn in range(level.repeats):
+        if turn:
+            change = _residuals(levels, at, new, np.zeros((0, new.shape[1])))[1:]
+            coarser = [r + c for r, c in zip(residuals[1:], change, strict=True)]
+        correction = _correct(levels, at + 1, coarser)
+        _work(level, kernels.add_groups, len(level), level.group, correction, turn == 0, level.x)
+        _relax(level, rhs)
+    return new
+
+
+def _relax(level: Level, rhs: np.ndarray) -> None:
+    """Do one sweep over the rows of a level."""
+    from mdfuzzy._kernels.walk import sweeps as kernels
+
+    _work(level, kernels.relax, len(level.blocks) - 1, *level.walk, rhs, level.blocks, level.x)
+
+
+def _work(level: Level, kernel: Callable[..., object], total: int, *arguments: object) -> None:
+    """Call a kernel on all rows of a level: threads share them if there are many."""
+    if level.serial:
+        kernel(0, total, *arguments)
+    else:
+        share(kernel, total, *arguments)

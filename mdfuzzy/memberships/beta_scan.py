@@ -1,0 +1,293 @@
+"""Memberships over a range of temperatures, and which temperature to take."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from tqdm import tqdm
+
+from mdfuzzy._check import check_numbers, check_real, check_type, read_only
+from mdfuzzy._words import counted
+from mdfuzzy.memberships.memberships import Memberships, membership_entropy, solve_memberships
+from mdfuzzy.memberships.weights import BETA_MEANS, linear_is_positive
+from mdfuzzy.neighbors.graph import Graph
+from mdfuzzy.states.cores import Cores
+from mdfuzzy.states.persistence import check_log_density
+
+#: A slope below this share of the steepest one counts as level.
+_LEVEL = 0.2
+#: Of the solves: far below what a choice or a picture can show, in little more than half of the time.
+_TOLERANCE = 1e-7
+#: How the note begins that says which betas were asked for and not solved.
+LEFT_OUT = "Left out of the scan"
+#: Number of frames on which a scan is still quick.
+MAX_FRAMES = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class BetaScan:
+    """What the memberships are like at each beta, and the choice.
+
+    Attributes
+    ----------
+    betas : (m,) float64
+        Ascending; the last may be infinite. Large is hot: 2 is the ensemble's own diffusion.
+    entropy : (m,) float64
+        H, the mean over the frames of the sum of mu log mu; never positive, falling as fuzziness grows.
+    scores : (m,) float64
+        The values of the criterion; without one, minus the slope of H against log beta (NaN where beta is
+        infinite).
+    beta : float
+        The beta with the largest score.
+    n_plateaus : int
+        How many level stretches H has against log beta.
+    notes : tuple of str
+        Reservations about the choice, and which betas were left out; empty if there are none.
+    frames : (n,) int array or None
+        Which frames were scanned, if not all.
+    residuals, row_sum_errors : (m,) float64
+        Of the solves, which end earlier than those of `solve_memberships`: see `scan_beta`.
+    memberships : (m, n, K) float32 or None
+        The memberships at each beta; rows, with what is lost, are divided by their sums.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 5 * np.repeat([0, 1, 2], 300)[:, None]
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
+    >>> graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
+    >>> peaks = mf.compute_persistence(graph, log_density)
+    >>> cores = mf.find_cores(graph, log_density, peaks, min_prominence=1.0)
+    >>> scan = mf.scan_beta(graph, log_density, cores, betas=[0.5, 1.0, 2.0, 4.0])
+    >>> scan.betas, bool(np.all(scan.entropy <= 0))
+    (array([0.5, 1. , 2. , 4. ]), True)
+    """
+
+    betas: np.ndarray
+    entropy: np.ndarray
+    scores: np.ndarray
+    beta: float
+    n_plateaus: int
+    notes: tuple[str, ...]
+    frames: np.ndarray | None
+    residuals: np.ndarray
+    row_sum_errors: np.ndarray
+    memberships: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("betas", "entropy", "scores", "residuals", "row_sum_errors"):
+            object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=np.float64)))
+        if self.frames is not None:
+            object.__setattr__(self, "frames", read_only(np.asarray(self.frames)))
+        if self.memberships is not None:
+            object.__setattr__(self, "memberships", read_only(np.asarray(self.memberships, dtype=np.float32)))
+
+    def __repr__(self) -> str:
+        return (
+            f"BetaScan({len(self.betas)} betas from {self.betas[0]:g} to {self.betas[-1]:g}, "
+            f"beta={self.beta:.3g} ({BETA_MEANS}))"
+        )
+
+
+def default_betas(low: float = 0.3, high: float = 20.0, number: int = 13) -> np.ndarray:
+    """Return a grid even in log beta, with 1 (the plain walk), 2 (as simulated) and infinity (no pull).
+
+    Examples
+    --------
+    >>> default_betas(number=4).round(2)
+    array([ 0.3 ,  1.  ,  1.22,  2.  ,  4.93, 20.  ,   inf])
+    """
+    return np.unique(np.concatenate([np.geomspace(low, high, number), [1.0, 2.0, np.inf]]))
+
+
+def scan_frames(n: int, *, max_frames: int = MAX_FRAMES) -> np.ndarray | None:
+    """Return which of n frames to scan, evenly spaced; None if all, because there are not too many.
+
+    The neighbours, density, peaks and cores of the frames to scan must be found anew among them: the edges
+    that a graph of all frames has between a few of them are too few to walk on.
+
+    Examples
+    --------
+    >>> scan_frames(10, max_frames=4)
+    array([0, 3, 6, 9])
+    """
+    return None if n <= max_frames else np.linspace(0, n - 1, max_frames).astype(np.int64)
+
+
+def scan_beta(
+    graph: Graph,
+    log_density: npt.ArrayLike,
+    cores: Cores,
+    *,
+    betas: Sequence[float] | None = None,
+    criterion: Callable[[Memberships], float] | None = None,
+    frames: npt.ArrayLike | None = None,
+    **options: object,
+) -> BetaScan:
+    """Solve for the memberships over a range of beta, each from the last, and choose one.
+
+    Without a criterion the choice is the beta at which the entropy H falls most steeply against log beta:
+    the middle of the change from nearly hard clusters to fuzzy ones.
+
+    The solves end at a tolerance of 1e-7, so their rows are promised to sum to 1 within 1e-4, not within 1e-8
+    as those of `solve_memberships` (`BetaScan.row_sum_errors` holds what they reach): enough to choose and
+    to draw. Every row, with what is lost, is then divided by its sum, so that scores and criteria can take
+    it. Solve at the chosen beta for memberships to keep, or pass `tolerance`.
+
+    Parameters
+    ----------
+    graph, log_density, cores
+        As for `solve_memberships`, of all frames or of those that `scan_frames` picks.
+    betas : sequence of float, optional
+        13 values even in log beta from 0.3 to 20, and 1, 2 and infinity, by default. With a criterion 2 is
+        always among them: any other choice has to be better than the ensemble's own diffusion. Betas at
+        which linear weights are not positive are left out, and the notes say which.
+    criterion : callable, optional
+        Takes `Memberships`, returns a score to be made large, such as how well they predict the next core
+        of the trajectories, `kinetics.kinetic_criterion`. The choice may then be infinite.
+    frames : (n,) int array, optional
+        Which frames these are, if not all; kept in the result.
+    **options
+        Passed on to `solve_memberships` (weights, kernel, scale, dimension, unit_density, tolerance, n_jobs).
+
+    Returns
+    -------
+    BetaScan
+        With the memberships at every beta. Its `notes` say if the choice sits on the end of the grid, if H
+        is not level at both ends and in between (three plateaus), or if H does not fall at all.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> points = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [4, 0]], 150, axis=0)
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=20)
+    >>> logf, graph = mf.dtm_log_density(neighbors, dimension=2), neighbors.graph()
+    >>> peaks = mf.compute_persistence(graph, logf)
+    >>> cores = mf.find_cores(graph, logf, peaks, min_prominence=0.8)
+    >>> scan = mf.scan_beta(graph, logf, cores, betas=[0.5, 1, 2, 4], dimension=2)
+    >>> bool(np.all(np.diff(scan.entropy) < 0))
+    True
+    """
+    check_type("graph", graph, Graph, remedy="Make one with `Neighbors.graph`.")
+    check_type("cores", cores, Cores, remedy="`find_cores` gives them.")
+    betas = default_betas() if betas is None else _check_betas(betas)
+    if criterion is not None:
+        if not callable(criterion):
+            raise TypeError(
+                f"`criterion` must be None or a function that takes `Memberships` and returns a number; got "
+                f"{criterion!r}. `kinetics.kinetic_criterion` makes one."
+            )
+        betas = np.union1d(betas, [2.0])  # what a choice has to be compared with
+    if frames is not None:
+        frames = np.asarray(frames)
+        if frames.shape != (len(graph),):
+            raise ValueError(
+                f"`frames` must have one index per point of `graph`, shape ({len(graph)},); got shape "
+                f"{frames.shape}."
+            )
+    betas, left_out = _solvable(betas, graph, log_density, options)
+    entropy, scores = np.empty(len(betas)), np.full(len(betas), np.nan)
+    residuals, errors = np.empty(len(betas)), np.empty(len(betas))
+    kept = np.empty((len(betas), len(graph), len(cores)), np.float32)
+    start = None
+    # With disable=None tqdm looks whether it writes to a terminal.
+    for at in tqdm(range(len(betas) - 1, -1, -1), unit=" betas", desc="beta", disable=None):
+        solve = {"beta": float(betas[at]), "start": start, "tolerance": _TOLERANCE}
+        mu = _normalised(solve_memberships(graph, log_density, cores, **{**solve, **options}))
+        entropy[at] = membership_entropy(mu.values).mean()
+        residuals[at], errors[at] = mu.residual, mu.row_sum_error
+        if criterion is not None:
+            scores[at] = check_real("criterion(memberships)", criterion(mu))
+        start = kept[at] = mu.values
+    falls = -np.gradient(entropy[np.isfinite(betas)], np.log(betas[np.isfinite(betas)]))
+    if criterion is None:
+        scores[: len(falls)] = falls
+    choice = int(np.nanargmax(scores))
+    plateaus = _count_plateaus(falls)
+    notes = _reservations(betas, choice, falls, plateaus, criterion is None, left_out)
+    return BetaScan(
+        betas, entropy, scores, float(betas[choice]), plateaus, notes, frames, residuals, errors, kept
+    )
+
+
+def _normalised(mu: Memberships) -> Memberships:
+    """Return memberships whose rows, with what is lost, sum to 1 up to rounding: scores take no others.
+
+    `row_sum_error` remains that of the solve.
+    """
+    sums = mu.values.sum(axis=1) + mu.lost
+    return replace(mu, values=mu.values / sums[:, None], lost=mu.lost / sums)
+
+
+def _check_betas(betas: Sequence[float]) -> np.ndarray:
+    rule = "`betas` must hold at least 3 different finite numbers > 0 (and infinity, if you like)"
+    try:
+        values = check_numbers("betas", betas)
+    except TypeError as error:
+        raise TypeError(f"{rule}; got {betas!r}.") from error
+    if values.ndim != 1 or np.isnan(values).any() or (values <= 0).any():
+        raise ValueError(f"{rule}; got {betas!r}.")
+    values = np.unique(values)
+    if np.count_nonzero(np.isfinite(values)) < 3:
+        raise ValueError(f"{rule}; got {betas!r}. A slope needs them.")
+    return values
+
+
+def _solvable(
+    betas: np.ndarray, graph: Graph, log_density: npt.ArrayLike, options: dict[str, object]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the betas with positive weights, and the others, which only linear weights have."""
+    if options.get("weights") != "linear":
+        return betas, betas[:0]
+    logf, unit = check_log_density(graph, log_density), bool(options.get("unit_density", False))
+    fits = np.array([linear_is_positive(logf, beta, unit) for beta in betas])
+    if np.count_nonzero(np.isfinite(betas[fits])) < 3:
+        raise ValueError(
+            "`betas` must hold at least 3 different finite numbers at which linear weights are positive; "
+            f"got {_listed(betas[fits])} of {_listed(betas)} ({BETA_MEANS}). Use smaller ones, "
+            "`weights='power'`, or `unit_density=True`."
+        )
+    return betas[fits], betas[~fits]
+
+
+def _listed(betas: np.ndarray) -> str:
+    return ", ".join(f"{beta:.3g}" for beta in betas) or "none"
+
+
+def _count_plateaus(falls: np.ndarray) -> int:
+    """Count the level stretches: runs of slopes that are small next to the steepest."""
+    if falls.max() <= 0.0:
+        return 1
+    level = falls < _LEVEL * falls.max()
+    return int(level[0]) + int(np.count_nonzero(level[1:] & ~level[:-1]))
+
+
+def _reservations(
+    betas: np.ndarray, choice: int, falls: np.ndarray, plateaus: int, by_entropy: bool, left_out: np.ndarray
+) -> tuple[str, ...]:
+    notes = []
+    last = len(falls) - 1 if by_entropy else len(betas) - 1
+    if falls.max() <= 1e-12:
+        notes.append("H does not fall with beta: the memberships are as hard (or fuzzy) at every beta.")
+    elif np.isinf(betas[choice]):
+        notes.append("The choice is infinite beta: the pull of the density does not help, only the metric.")
+    elif choice in (0, last):
+        end = "lowest" if choice == 0 else "highest"
+        blocked = choice == last and np.isfinite(left_out).any()
+        remedy = "linear weights go no further, `weights='power'` does" if blocked else "scan further there"
+        notes.append(
+            f"The choice, beta = {betas[choice]:.3g} ({BETA_MEANS}), sits on the {end} end of the grid: "
+            f"{remedy}."
+        )
+    if by_entropy and plateaus < 3:
+        notes.append(
+            f"H has {counted(plateaus, 'plateau')} against log beta, not three: no range of beta "
+            "between hard clusters and plain diffusion stands out."
+        )
+    if len(left_out):
+        notes.append(
+            f"{LEFT_OUT}: beta = {_listed(left_out)} ({BETA_MEANS}), where linear weights are not positive."
+        )
+    return tuple(notes)

@@ -1,0 +1,94 @@
+"""Memberships of points that were not in the fit: one step of the walk to those that were."""
+
+import numpy as np
+
+from mdfuzzy._check import check_int, check_type
+from mdfuzzy._warn import warn_user
+from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.neighbors.neighbors import Neighbors
+
+
+def _warn_of_more_within(radius: float, neighbors: Neighbors) -> None:
+    """Warn if fitted points within the radius may be missing; points that equal a fitted one need none."""
+    full = (neighbors.distances[:, -1] <= radius) & (neighbors.distances[:, 0] > 0)
+    if neighbors.k < neighbors.n_targets and full.any():
+        warn_user(
+            f"All {neighbors.k} neighbours that were searched of {np.count_nonzero(full)} of "
+            f"{len(neighbors)} new points lie within the radius of the fit, {radius:g}; more may, and are "
+            f"left out. Search more neighbours: n_neighbors of more than {neighbors.k}, up to "
+            f"{neighbors.n_targets}."
+        )
+
+
+def extend_memberships(
+    memberships: Memberships, neighbors: Neighbors, *, k: int | None = None
+) -> Memberships:
+    """Give memberships to new points by one step of the walk to their neighbours among the fitted points.
+
+    Parameters
+    ----------
+    memberships : Memberships
+        Of the fitted points.
+    neighbors : Neighbors
+        Of the new points among the fitted ones, nearest first.
+    k : int, optional
+        How many of them to step to; as many as in the fit by default. (On a `radius` graph: all within the
+        radius, as far as they were searched. A new point with none is lost.)
+
+    Returns
+    -------
+    Memberships
+        Of the new points. One that is identical to a fitted point (distance 0) gets that point's values.
+
+    Warns
+    -----
+    UserWarning
+        If the fit was on a `radius` graph, no `k` is given, and all neighbours that were searched of some new
+        points lie within the radius: there may be more of them, which the step leaves out.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> fitted = mf.Memberships(np.eye(3)[:, :2], [0.0, 0.0, 1.0], 1.0, np.zeros(3), 0.0, k=2)
+    >>> new = mf.Neighbors([[0, 1], [1, 0]], [[0.5, 0.6], [0.0, 1.0]], n_targets=3)
+    >>> mf.extend_memberships(fitted, new).values
+    array([[0.5, 0.5],
+           [0. , 1. ]])
+    """
+    check_type("memberships", memberships, Memberships, remedy="`solve_memberships` gives them.")
+    check_type("neighbors", neighbors, Neighbors, remedy="Search with `queries=`.")
+    if neighbors.n_targets != len(memberships):
+        raise ValueError(
+            f"`neighbors` must be searched among the {len(memberships)} fitted points; "
+            f"got neighbours among {neighbors.n_targets}."
+        )
+    remedy = f"These neighbours were searched with n_neighbors={neighbors.k}."
+    default = neighbors.k if memberships.k is None else memberships.k
+    if k is None and memberships.radius is not None:
+        _warn_of_more_within(memberships.radius, neighbors)
+    k = check_int("k", default if k is None else k, 1, neighbors.k, remedy=remedy)
+    indices, distances = neighbors.indices[:, :k], neighbors.distances[:, :k].astype(np.float64)
+    logs = memberships.log_weights[indices]
+    nearest = logs[:, 0].copy()
+    if memberships.scale is not None:
+        logs -= 0.5 * (distances / memberships.scale) ** 2
+    if memberships.radius is not None:
+        logs[distances > memberships.radius] = -np.inf
+    tops = logs.max(axis=1, keepdims=True)
+    alone = np.isneginf(tops[:, 0])
+    steps = np.exp(logs - np.where(np.isneginf(tops), 0.0, tops))
+    steps /= np.where(alone, 1.0, steps.sum(axis=1))[:, None]
+    values = np.zeros((len(neighbors), memberships.values.shape[1]))
+    lost = np.zeros(len(neighbors))
+    for c in range(k):
+        values += steps[:, c, None] * memberships.values[indices[:, c]]
+        lost += steps[:, c] * memberships.lost[indices[:, c]]
+    lost[alone] = 1.0
+    same = distances[:, 0] == 0.0
+    values[same] = memberships.values[indices[same, 0]]
+    lost[same] = memberships.lost[indices[same, 0]]
+    error = float(np.abs(values.sum(axis=1) + lost - 1.0).max(initial=0.0))
+    return Memberships(
+        values, lost, memberships.beta, nearest, memberships.exponent, memberships.kernel,
+        memberships.scale, memberships.k, memberships.radius, memberships.residual, error,
+    )  # fmt: skip

@@ -1,0 +1,297 @@
+"""How strongly every point belongs to every state: where a random walk drawn to high density ends first."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import (
+    check_choice,
+    check_finite,
+    check_numbers,
+    check_real,
+    check_type,
+    read_only,
+)
+from mdfuzzy._threads import using_threads
+from mdfuzzy._warn import warn_user
+from mdfuzzy.memberships import _solver
+from mdfuzzy.memberships.weights import (
+    BETA_MEANS,
+    BETA_REMEDY,
+    Kernel,
+    Weights,
+    check_kernel,
+    linear_log_weights,
+    walk_exponent,
+)
+from mdfuzzy.neighbors.graph import Graph
+from mdfuzzy.states.cores import Cores
+from mdfuzzy.states.persistence import check_log_density
+
+#: Rows must sum to 1 within so many times the tolerance of the solve, or nothing is returned.
+ROW_SUM_TOLERANCE = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Memberships:
+    """The probability that the walk from each point reaches the core of each state before any other.
+
+    Attributes
+    ----------
+    values : (n, K) float64
+        In [0, 1]; rows sum to 1 - `lost`.
+    lost : (n,) float64
+        The probability never to reach a core: 1 for points without a way to any core, between 0 and 1 on a
+        directed graph whose closed parts swallow some of the walk, 0 on a connected union graph.
+    beta : float
+        The temperature of the walk: 2 is the ensemble's own diffusion, smaller is colder.
+    log_weights : (n,) float64
+        Log of the weight of a step to each point; what `extend_memberships` needs. New points have that of
+        the nearest fitted one.
+    exponent : float
+        The power of the density in the weights (NaN for linear weights).
+    kernel : {"uniform", "gaussian"}
+        How the weight of a step depends on its length.
+    scale : float or None
+        Width of the Gaussian kernel.
+    k, radius : int or None, float or None
+        Neighbours per point, or the largest length of an edge, of the graph that was walked on.
+    residual : float
+        The largest imbalance of the flow through any point or group of points, in units of membership.
+    row_sum_error : float
+        The largest deviation of a row's sum, with `lost`, from 1. Every column is solved on its own,
+        so this follows the true error.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 5 * np.repeat([0, 1, 2], 300)[:, None]
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
+    >>> graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
+    >>> peaks = mf.compute_persistence(graph, log_density)
+    >>> cores = mf.find_cores(graph, log_density, peaks, min_prominence=1.0)
+    >>> memberships = mf.solve_memberships(graph, log_density, cores, beta=1.0)
+    >>> memberships
+    Memberships(900 points, 3 states, beta=1 (2: as simulated, smaller: colder))
+    >>> memberships.values.shape, bool(abs(memberships.values.sum(axis=1) - 1).max() < 1e-8)
+    ((900, 3), True)
+    """
+
+    values: np.ndarray
+    lost: np.ndarray
+    beta: float
+    log_weights: np.ndarray
+    exponent: float
+    kernel: Kernel = "uniform"
+    scale: float | None = None
+    k: int | None = None
+    radius: float | None = None
+    residual: float = 0.0
+    row_sum_error: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("values", "lost", "log_weights"):
+            array = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
+            object.__setattr__(self, name, read_only(array))
+        per_point = {self.lost.shape, self.log_weights.shape}
+        if self.values.ndim != 2 or 0 in self.values.shape or per_point != {(len(self),)}:
+            raise ValueError(
+                f"`values` must have shape (points, states), `lost` and `log_weights` one value per point; "
+                f"got {self.values.shape}, {self.lost.shape} and {self.log_weights.shape}."
+            )
+        if not -1e-6 <= self.values.min() <= self.values.max() <= 1 + 1e-6:  # up to rounding
+            got = f"{self.values.min()} to {self.values.max()}"
+            raise ValueError(f"`values` must be in [0, 1]; got {got}.")
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        n, states = self.values.shape
+        return f"Memberships({n} points, {states} states, beta={self.beta:g} ({BETA_MEANS}))"
+
+    @property
+    def hard(self) -> np.ndarray:
+        """The state with the largest membership, (n,) int32; -1 for points that reach no core."""
+        return np.where(self.unreachable, -1, self.values.argmax(axis=1)).astype(np.int32)
+
+    @property
+    def unreachable(self) -> np.ndarray:
+        """Which points have no way to any core, (n,) bool."""
+        return self.lost >= 1.0
+
+    @property
+    def entropy(self) -> np.ndarray:
+        """Sum of mu log mu over the states of every point, (n,): 0 if certain, never positive."""
+        return membership_entropy(self.values)
+
+
+def membership_entropy(values: np.ndarray) -> np.ndarray:
+    """Return the sum of mu log mu over the states of every point, (n,), from memberships (n, K).
+
+    Examples
+    --------
+    >>> membership_entropy(np.array([[1.0, 0.0], [0.5, 0.5]])).round(3)
+    array([ 0.   , -0.693])
+    """
+    return np.minimum(np.sum(values * np.log(np.where(values > 0.0, values, 1.0)), axis=1), 0.0)
+
+
+def solve_memberships(
+    graph: Graph,
+    log_density: npt.ArrayLike,
+    cores: Cores,
+    *,
+    beta: float = 2.0,
+    weights: Weights = "power",
+    kernel: Kernel = "uniform",
+    scale: float | None = None,
+    dimension: float | None = None,
+    unit_density: bool = False,
+    start: npt.ArrayLike | None = None,
+    tolerance: float = 1e-11,
+    n_jobs: int | None = None,
+) -> Memberships:
+    r"""Solve for the probability that a walk from each point reaches each core first.
+
+    The walk goes from i to j with probability proportional to :math:`g_j\,k(d_{ij}/h)`. With power weights
+    :math:`g = f^\gamma` it follows, for many points, the diffusion
+    :math:`dY = \frac1\beta \nabla\log f\,dt + dB`. **Large beta is hot**: beta = 2 is the ensemble's own
+    diffusion, beta = 0.2 is ten times colder. (It is not 1/kT, but its opposite.)
+
+    Parameters
+    ----------
+    graph : Graph
+        The walk's edges. On a `union` graph :math:`\gamma = 1/\beta - (d-2)/(2d)`, on a `directed` or a
+        `radius` graph :math:`\gamma = 1/\beta - 1`.
+    log_density : (n,) array
+        Log of f, up to a constant, which has no effect on power weights.
+    cores : Cores
+        Where the walk stops.
+    beta : float
+        In (0, inf]; `float("inf")` means no pull at all. Weights of less than 1e-300 of the largest of their
+        neighbourhood count as 1e-300 of it.
+    weights : {"power", "linear"}
+        `linear` is :math:`g = 1 + \frac{1-\beta}{\beta} f`, as printed by Bonis and Oudot, for the record: it
+        depends on the unit of f and never gets colder than about beta = 0.5.
+    kernel : {"uniform", "gaussian"}
+        :math:`k = 1` for every edge, or :math:`e^{-d_{ij}^2 / 2h^2}`. For the Gaussian kernel on a
+        nearest-neighbour graph no correction of the exponent is known: it gets that of the uniform kernel,
+        and beta is then only a label. On a `radius` graph of several h the exponent is right.
+    scale : float, optional
+        h, in the unit of the distances; needed by the Gaussian kernel, and only by it.
+    dimension : float, optional
+        d, for the exponent on a `union` graph; estimated from the lengths of the k shortest edges of every
+        point by default (`intrinsic_dimension`).
+    unit_density : bool
+        With linear weights: scale f to a largest value of 1 first, which keeps all weights positive at every
+        finite beta. (At infinity g = 1 - f, which is 0 at the largest f.)
+    start : (n, K) array, optional
+        Memberships to begin with, such as those of a similar beta; affects the time alone.
+    tolerance : float
+        The solve ends when it would change no membership by more than this; in [1e-12, 1e-4].
+    n_jobs : int, optional
+        Threads; every core by default. The result is the same to the last bit.
+
+    Returns
+    -------
+    Memberships
+        1 inside a core for its own state. If there is only one state all memberships are 1 (with a warning).
+
+    Raises
+    ------
+    SolveError
+        If rows would not sum to 1 within 1,000 times `tolerance` (1e-8 by default), or the solve does not
+        converge.
+
+    Warns
+    -----
+    UserWarning
+        If there is one state only, or if points have no way to any core (`Memberships.unreachable`).
+
+    Examples
+    --------
+    Five points in a row with a core at either end, no pull: the gambler's ruin.
+
+    >>> import numpy as np, mdfuzzy as mf
+    >>> indptr, indices = [0, 1, 3, 5, 7, 8], [1, 0, 2, 1, 3, 2, 4, 3]
+    >>> chain = mf.Graph(indptr, indices, np.ones(8), "radius", 5, scale=1.0)
+    >>> ends = mf.Cores(np.array([0, 0, 0, 1, 1]), np.array([0, -1, -1, -1, 1]), np.array([0, 4]), np.ones(2))
+    >>> mf.solve_memberships(chain, np.zeros(5), ends, beta=1.0).values[:, 0].round(6)
+    array([1.  , 0.75, 0.5 , 0.25, 0.  ])
+    """
+    log_density = check_log_density(graph, log_density)
+    beta = check_real("beta", beta, above=0, finite=False, remedy=BETA_REMEDY)
+    weights = check_choice("weights", weights, ("power", "linear"))
+    kernel, scale = check_kernel(kernel, scale)
+    tolerance = check_real("tolerance", tolerance, at_least=1e-12, at_most=1e-4)
+    _check_cores(graph, cores)
+    exponent = float("nan")
+    if weights == "power":
+        exponent = walk_exponent(graph, beta, dimension=dimension)
+        log_weights = exponent * log_density
+    else:
+        log_weights = linear_log_weights(log_density, beta, unit_density)
+    falloff = 0.0 if scale is None else 0.5 / scale**2
+    n, states = len(graph), len(cores)
+    targets = cores.labels.astype(np.int32)
+    with using_threads(n_jobs):
+        edges = graph.indptr, graph.indices
+        stuck = ~_solver.reaches_target(*edges, targets)
+        targets[stuck] = states  # one more target, for what is lost
+        columns = states + int(stuck.any())
+        start = _check_start(start, n, states, columns)
+        if columns == 1:  # there is nowhere else to go
+            solution = _solver.Solution(np.ones((n, 1)), 0.0, 0)
+        else:
+            solution = _solver.solve_walk(
+                *edges, graph.distances, log_weights, falloff, targets, columns,
+                reversible=graph.symmetric, tolerance=tolerance, start=start,
+            )  # fmt: skip
+    if stuck.any():
+        warn_user(
+            f"{np.count_nonzero(stuck)} of {n} points have no way to any core: `lost` is 1 there, and `hard` "
+            "is -1."
+        )
+    if states == 1:
+        warn_user("There is one state only: all memberships are 1.")
+    error = float(np.abs(solution.values.sum(axis=1) - 1.0).max())
+    promised = ROW_SUM_TOLERANCE * tolerance
+    if not error <= promised:
+        raise _solver.SolveError(
+            f"Memberships at beta={beta:g} ({BETA_MEANS}) sum to 1 within {error:.1e} only (promised: "
+            f"{promised:.0e}). Take a larger `beta`."
+        )
+    values = np.clip(solution.values, 0.0, 1.0)
+    lost = values[:, states].copy() if stuck.any() else np.zeros(n)
+    return Memberships(
+        values[:, :states], lost, beta, log_weights, exponent, kernel, scale, graph.k, graph.scale,
+        solution.residual, error,
+    )  # fmt: skip
+
+
+def _check_cores(graph: Graph, cores: Cores) -> None:
+    check_type("cores", cores, Cores, remedy="`find_cores` gives them.")
+    if graph.n_targets != len(graph):
+        raise ValueError("`graph` must join a point set with itself; got edges of new points to fitted ones.")
+    if len(cores.labels) != len(graph):
+        raise ValueError(
+            f"`cores` must be of the points of `graph`; got {len(cores.labels)} labels for {len(graph)} "
+            "points."
+        )
+    if len(cores) == 0:
+        raise ValueError("`cores` must hold at least one state; got none.")
+    sizes = np.bincount(cores.labels[cores.labels >= 0], minlength=len(cores))
+    if len(sizes) != len(cores) or not sizes.all():
+        raise ValueError(f"Every state of `cores` must have a core; got core sizes {sizes.tolist()}.")
+
+
+def _check_start(start: npt.ArrayLike | None, n: int, states: int, columns: int) -> np.ndarray | None:
+    if start is None:
+        return None
+    start = check_numbers("start", start)
+    if start.shape != (n, states):
+        raise ValueError(f"`start` must have shape ({n}, {states}); got {start.shape}.")
+    lost = np.clip(1.0 - start.sum(axis=1), 0.0, 1.0)
+    return check_finite("start", np.column_stack([start, lost])[:, :columns])

@@ -1,0 +1,160 @@
+"""The weights of the walk: how the next point is drawn to high density and to short edges."""
+
+from typing import Literal
+
+import numpy as np
+
+from mdfuzzy._check import check_choice, check_real
+from mdfuzzy.neighbors.graph import Graph
+from mdfuzzy.neighbors.neighbors import Neighbors
+from mdfuzzy.states.dimension import intrinsic_dimension
+
+Weights = Literal["power", "linear"]
+Kernel = Literal["uniform", "gaussian"]
+
+#: What a printed beta means.
+BETA_MEANS = "2: as simulated, smaller: colder"
+BETA_REMEDY = "2 is the ensemble's own diffusion, smaller is colder; float('inf') takes the pull away."
+_DIMENSION_SAMPLE = 20_000  # points whose neighbour distances tell the dimension
+
+
+def walk_exponent(graph: Graph, beta: float, *, dimension: float | None = None) -> float:
+    r"""Return the power of the density that gives the walk on `graph` the drift :math:`\nabla\log f/\beta`.
+
+    The walk without weights drifts up the gradient by itself, by 1 on the directed and radius graphs and by
+    :math:`(d-2)/(2d)` on the union graph (whose low points have more edges); the exponent makes up
+    the difference to 1/beta.
+
+    Parameters
+    ----------
+    graph : Graph
+        Its kind decides.
+    beta : float
+        In (0, inf].
+    dimension : float, optional
+        d; estimated from the graph's k shortest edges per point by default.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> graph = mf.euclidean_neighbors(np.random.default_rng(0).random((50, 2)), n_neighbors=8).graph(k=4)
+    >>> walk_exponent(graph, 0.5, dimension=2.0)
+    2.0
+    """
+    beta = check_real("beta", beta, above=0, finite=False, remedy=BETA_REMEDY)
+    if dimension is not None:
+        dimension = check_real("dimension", dimension, above=0)
+    if graph.kind != "union":
+        return 1.0 / beta - 1.0
+    if dimension is None:
+        dimension = _graph_dimension(graph)
+    return 1.0 / beta - (dimension - 2.0) / (2.0 * dimension)
+
+
+def _graph_dimension(graph: Graph) -> float:
+    """Estimate the intrinsic dimension from the k shortest edges of each point: its k nearest neighbours."""
+    k = graph.k if graph.k is not None else int(graph.degrees.min())
+    if k < 2:
+        raise ValueError(
+            f"`dimension` must be given: it cannot be estimated from k = {k} neighbour per point."
+        )
+    rows = np.unique(np.linspace(0, len(graph) - 1, min(len(graph), _DIMENSION_SAMPLE)).astype(np.int64))
+    nearest = np.array([np.sort(graph.edges(i)[1])[:k] for i in rows])
+    return intrinsic_dimension(Neighbors(np.zeros(nearest.shape, np.int32), nearest))
+
+
+def linear_log_weights(log_density: np.ndarray, beta: float, unit_density: bool) -> np.ndarray:
+    """Return log(1 + (1 - beta) / beta * f), from log f, without overflow."""
+    if beta > 1.0:
+        part = _log_subtracted(log_density, beta, unit_density)
+        bad = np.count_nonzero(part >= 0.0)
+        if bad:
+            finite = "a finite `beta`"
+            remedy = finite if unit_density else f"a `beta` of at most 1, or `unit_density=True` and {finite}"
+            raise ValueError(
+                f"`beta` must keep linear weights positive; got {beta:g} ({BETA_MEANS}). They are not where "
+                f"the density is {1.0 / (1.0 - 1.0 / beta):g} or more, at {bad} of {len(part)} points. Use "
+                f"`weights='power'`, {remedy}."
+            )
+        return np.log(-np.expm1(part))  # of 1 - e^part, with the digits that 1 - f loses near the largest f
+    if beta == 1.0:
+        return np.zeros_like(log_density)
+    if unit_density:
+        log_density = log_density - log_density.max()
+    return np.logaddexp(0.0, np.log(1.0 / beta - 1.0) + log_density)
+
+
+def linear_is_positive(log_density: np.ndarray, beta: float, unit_density: bool) -> bool:
+    """Tell whether all linear weights at `beta` are positive, so that `linear_log_weights` has logs of them.
+
+    Examples
+    --------
+    >>> [linear_is_positive(np.log([0.5, 2.0]), beta, False) for beta in (0.5, 1.0, 1.9, 2.0)]
+    [True, True, True, False]
+    """
+    return beta <= 1.0 or bool(_log_subtracted(log_density, beta, unit_density).max() < 0.0)
+
+
+def _log_subtracted(log_density: np.ndarray, beta: float, unit_density: bool) -> np.ndarray:
+    """Return the log of (beta - 1) / beta * f, which linear weights take from 1 where beta > 1."""
+    if unit_density:
+        log_density = log_density - log_density.max()
+    return np.log1p(-1.0 / beta) + log_density
+
+
+def check_kernel(kernel: str, scale: float | None) -> tuple[Kernel, float | None]:
+    """Return the kernel and its width (None: every edge counts the same), or raise."""
+    kernel = check_choice("kernel", kernel, ("uniform", "gaussian"))
+    if kernel == "gaussian":
+        if scale is None:
+            raise ValueError(
+                "`scale` must be given with the Gaussian kernel: its width, in the unit of the distances."
+            )
+        # squares of widths beyond these leave the range of doubles
+        return kernel, check_real("scale", scale, at_least=1e-100, at_most=1e100)
+    if scale is not None:
+        raise ValueError(
+            f"`scale` must be None with the uniform kernel; got {scale!r}. It would have no effect."
+        )
+    return kernel, None
+
+
+def strong_edges(graph: Graph, *, kernel: Kernel = "uniform", scale: float | None = None) -> Graph:
+    """Keep the edges on which the kernel is at least half of its largest value.
+
+    In the general form of the algorithm the walk uses all edges of a kernel graph, and the peaks, basins
+    and cores are found on these.
+
+    Parameters
+    ----------
+    graph : Graph
+        Such as a `radius` graph of several h.
+    kernel : {"uniform", "gaussian"}
+        The walk's kernel. The uniform one keeps every edge.
+    scale : float, optional
+        h, for the Gaussian kernel: edges up to h * sqrt(2 log 2) = 1.18 h are kept.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> path = mf.Graph([0, 1, 3, 4], [1, 0, 2, 1], [1.0, 1.0, 2.0, 2.0], "radius", 3, scale=2.0)
+    >>> mf.strong_edges(path, kernel="gaussian", scale=1.0)
+    Graph(radius, 3 points, 2 edges, scale=1.17741)
+    """
+    kernel, scale = check_kernel(kernel, scale)
+    if scale is None:
+        return graph
+    reach = scale * float(np.sqrt(2.0 * np.log(2.0)))
+    keep = graph.distances <= reach
+    rows = np.repeat(np.arange(len(graph)), graph.degrees)[keep]
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(graph)))])
+    radius = None if graph.scale is None else min(reach, graph.scale)
+    return Graph(
+        indptr,
+        graph.indices[keep],
+        graph.distances[keep],
+        graph.kind,
+        graph.n_targets,
+        k=graph.k,
+        scale=radius,
+    )

@@ -1,0 +1,1 @@
+"""The nearest neighbours of every frame, and the graph that they span."""

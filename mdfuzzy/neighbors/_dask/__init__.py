@@ -1,0 +1,1 @@
+"""The neighbour search on the workers of a Dask cluster."""

@@ -1,0 +1,147 @@
+"""How the index is laid out on the workers of a Dask cluster, and the memory that this takes."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from mdfuzzy._check import check_choice
+from mdfuzzy._kernels.search import cells as kernels
+from mdfuzzy.neighbors._cells import CELL_SIZE
+from mdfuzzy.workers.cluster import Workers
+
+#: Groups of 64 queries in a task of the scattered layout: about half a second's work, so that all workers
+#: end at about the same time, and a hundred times what Dask needs for a task.
+TASK = 64
+#: Bytes of a worker before it has any data: Python, its libraries and the compiled kernels.
+PROCESS = 400_000_000
+#: The share of its limit at which a worker begins to move data to its disk (Dask's default).
+USABLE = 0.6
+
+
+def index_bytes(n: int, atoms: int) -> int:
+    """Return about how large an index of `n` frames is, rather more than less.
+
+    Examples
+    --------
+    >>> round(index_bytes(1_000_000, 10) / 1e6)
+    341
+    """
+    width = 3 * (atoms + atoms % 2)
+    n_cells = 1.1 * n / CELL_SIZE + 1
+    leaves = n / kernels.LANES + n_cells  # the last leaf of a cell is half empty, and there are small cells
+    by_frame = 4 * width + 4 * (-(-width // 8) * 8) + 3 * 8
+    by_leaf = 4 * kernels.ROWS * (kernels.LANES + 2)
+    by_cell = 4 * width * (kernels.AXES + 1) + 6 * 8
+    return int(n * by_frame + leaves * by_leaf + n_cells * by_cell)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a search puts on each worker.
+
+    Attributes
+    ----------
+    shards : int
+        The number of parts of the index; 1 if every worker has a copy of the whole.
+    memory : int
+        Bytes on a worker, at most.
+    """
+
+    shards: int
+    memory: int
+
+    @property
+    def sharded(self) -> bool:
+        """Whether the index is divided among the workers."""
+        return self.shards > 1
+
+    def __str__(self) -> str:
+        how = f"sharded, the index in {self.shards} parts" if self.sharded else "scattered, the index on each"
+        return f"{how}, at most {self.memory / 1e9:.1f} GB on a worker"
+
+
+def choose_layout(
+    workers: Workers,
+    *,
+    n: int,
+    atoms: int,
+    n_others: int,
+    n_neighbors: int,
+    block: int,
+    layout: Literal["scattered", "sharded"] | None = None,
+) -> Layout:
+    """Choose how the index is laid out: on every worker if it fits there, otherwise in shards.
+
+    Parameters
+    ----------
+    workers : Workers
+        What they offer.
+    n, atoms : int
+        The size of the frames.
+    n_others : int
+        Queries that are not these frames.
+    n_neighbors : int
+        How many neighbours to find.
+    block : int
+        Queries in a block.
+    layout : {"scattered", "sharded"}, optional
+        Forces the choice.
+
+    Returns
+    -------
+    Layout
+
+    Raises
+    ------
+    ValueError
+        If neither fits, or there are too few frames for shards.
+
+    Examples
+    --------
+    >>> small = Workers(("tcp://a:1", "tcp://b:1"), threads=2, memory=8_000_000_000)
+    >>> size = {"atoms": 10, "n_others": 0, "n_neighbors": 100, "block": 32_768}
+    >>> print(choose_layout(small, n=1_000_000, **size))
+    scattered, the index on each, at most 1.1 GB on a worker
+    >>> print(choose_layout(small, n=7_000_000, **size))
+    sharded, the index in 2 parts, at most 4.7 GB on a worker
+    """
+    if layout is not None:
+        check_choice(
+            "layout", layout, ("scattered", "sharded"), remedy="None chooses by the workers' memory."
+        )
+    limit = None if workers.memory is None else USABLE * workers.memory
+    threads = -(-workers.threads // len(workers.addresses))
+    frame = 12 * (atoms + 1) + 24  # flat, with its norm, spread and limit
+    # the message and what is made of it are there at the same time; so are a part's indices and squares
+    copies = 2 * index_bytes(n, atoms) + 2 * frame * n_others
+    chosen = Layout(1, PROCESS + copies + threads * TASK * kernels.LANES * n_neighbors * 40)
+    if layout == "sharded" or (layout is None and limit is not None and chosen.memory > limit):
+        for shards in _possible_shards(len(workers.addresses), n, n_neighbors):
+            size = -(-n // shards)
+            held = -(-shards // len(workers.addresses)) + 1  # and one that was another worker's
+            # of each block in flight its queries and what was found, there when it comes and when it goes
+            passing = 2 * (threads + 1) * min(block, size) * (2 * frame + n_neighbors * 60)
+            memory = PROCESS + held * index_bytes(size, atoms) + 2 * frame * size + passing
+            if not chosen.sharded or memory < chosen.memory:
+                chosen = Layout(shards, memory)
+            if limit is None or memory <= limit:
+                break
+    if limit is not None and chosen.memory > limit:
+        raise ValueError(
+            f"The workers of `client` must have enough memory for the frames ({chosen}, of which Dask leaves "
+            f"{limit / 1e9:.1f} GB to data); got {workers}. Start more of them, or with more memory each."
+        )
+    return chosen
+
+
+def _possible_shards(n_workers: int, n: int, n_neighbors: int) -> list[int]:
+    """Return powers of two: few shards, because the search in one more costs time."""
+    most = n // (n_neighbors + 2)
+    if most < 2:
+        raise ValueError(
+            f"`layout` must be 'scattered' for so few frames: a shard needs {n_neighbors + 2} of them; got "
+            f"{n} in all."
+        )
+    powers = [2]
+    while powers[-1] < n_workers and 2 * powers[-1] <= most:
+        powers.append(2 * powers[-1])
+    return powers

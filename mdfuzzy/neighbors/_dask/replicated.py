@@ -1,0 +1,96 @@
+"""The search for neighbours on a Dask cluster of which every worker has the whole index."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mdfuzzy.neighbors._dask.memory import TASK, Layout
+from mdfuzzy.neighbors._index import Chunks, RmsdIndex
+from mdfuzzy.neighbors._search import Aim, LocalSearch, Nearest, Pairs, spell
+from mdfuzzy.workers.cluster import Scattered, Workers, results
+
+if TYPE_CHECKING:
+    from mdfuzzy.workers.cluster import Client, Future
+
+logger = logging.getLogger("mdfuzzy")
+
+
+@dataclass(frozen=True, eq=False)
+class ScatteredSearch(LocalSearch):
+    """Neighbours searched by workers that all have the index.
+
+    Attributes
+    ----------
+    client : distributed.Client
+        Of the cluster.
+    workers : Workers
+        What it offers.
+    layout : Layout
+        What is put on each worker.
+    """
+
+    client: "Client"
+    workers: Workers
+    layout: Layout
+
+    def announce(self, to_do: int) -> None:
+        """See `Search`; the memory is that of a worker."""
+        seconds, found = self.aim.measure(self.index, self.chunks, 1)
+        n = len(self.chunks.frames)
+        pairs, duration = self.aim.pairs(n * found), spell(seconds * to_do / self.workers.threads)
+        task = self.aim.task(n, len(self.index), to_do)
+        logger.info(f"{task} on {self.workers}: about {duration}{pairs}; {self.layout}")
+
+    def run(
+        self, names: Sequence[str], found: Nearest | Pairs, advance: Callable[[int], object]
+    ) -> Iterator[tuple[str, np.ndarray]]:
+        """See `Search`."""
+        tasks = [(name, groups) for name in names for groups in _cut(self.blocks[name])]
+        missing = Counter(name for name, _ in tasks)
+        parts: dict[str, dict[int, dict[str, np.ndarray]]] = {name: {} for name in names}
+        submit = _submitter(self.client, self.index, self.chunks)
+        submitted = (
+            ((name, groups.start), partial(submit, _find, groups, self.aim)) for name, groups in tasks
+        )
+        for (name, first), part in results(self.client, submitted, 3 * self.workers.threads):
+            advance(len(part["rows"]))
+            parts[name][first] = part
+            missing[name] -= 1
+            if not missing[name]:
+                block = _joined(parts.pop(name))
+                found.put(**block)
+                yield name, block["rows"]
+
+
+def _joined(parts: dict[int, dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Return the arrays of the parts of a block, put together in the order of their first groups."""
+    each = [parts[first] for first in sorted(parts)]
+    return {name: np.concatenate([part[name] for part in each]) for name in each[0]}
+
+
+def _cut(groups: slice) -> list[slice]:
+    """Return the groups of a block in tasks."""
+    return [slice(a, min(a + TASK, groups.stop)) for a in range(groups.start, groups.stop, TASK)]
+
+
+def _submitter(client: "Client", index: RmsdIndex, chunks: Chunks) -> Callable[..., "Future"]:
+    """Return what submits a function of the index, the queries if they are not its own frames, and more."""
+    data = Scattered(client, index), None if chunks.own else Scattered(client, chunks)
+
+    def submit(function: Callable, *arguments: object) -> "Future":
+        there = [each and each.future() for each in data]
+        return client.submit(function, *there, *arguments, pure=False)
+
+    return submit
+
+
+# --- on a worker: a thread of its own for each task, so no more inside
+
+
+def _find(index: RmsdIndex, chunks: Chunks | None, groups: slice, aim: Aim) -> dict[str, np.ndarray]:
+    return aim.find(index, (index.own_chunks() if chunks is None else chunks).take(groups), n_jobs=1)

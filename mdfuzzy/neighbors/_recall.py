@@ -1,0 +1,66 @@
+"""How much smaller than they are cells may be taken to be, for a search that need not find all neighbours."""
+
+from functools import cache
+
+import numpy as np
+
+from mdfuzzy.neighbors._index import Chunks, RmsdIndex
+
+#: Groups of queries in the sample.
+SAMPLE = 160
+#: Standard errors by which the sample has to be better than what is asked for.
+MARGIN = 3
+#: Groups that are looked at first, for a factor that is nearly right, and the share of what may be missed
+#: that the margin will leave.
+FEW, LEFT = 16, 0.8
+#: Factors are multiples of 1 / GRID. The share of neighbours missed falls about as exp(-FALL factor).
+GRID, FALL = 200, 15
+#: Where the search for it begins, and the smallest.
+GUESS, LEAST = 80, 20
+
+
+def choose_factor(
+    index: RmsdIndex, chunks: Chunks, n_neighbors: int, recall: float, n_jobs: int | None
+) -> tuple[float, float | None]:
+    """Return about the smallest factor by which cells may be shrunk, and the recall measured with it.
+
+    The recall of a random sample of queries, less three times its standard error over groups of queries, has
+    to reach what was asked for. Without such a factor the search is exact: (1, None).
+    """
+    if len(chunks) < 2:
+        return 1.0, None
+    sample = chunks.take(np.random.default_rng(1).permutation(len(chunks))[:SAMPLE])
+    farthest = index.nearest(sample, n_neighbors, n_jobs=n_jobs)[1][:, -1:]
+
+    @cache
+    def measure(groups: int, step: int) -> tuple[float, float]:
+        """Return the recall of the first groups with a factor of step / GRID, and its standard error."""
+        part = sample.take(slice(0, groups))
+        distances = index.nearest(part, n_neighbors, factor=step / GRID, n_jobs=n_jobs)[1]
+        found = np.mean(distances <= farthest[: len(distances)] * (1 + 1e-6), axis=1)
+        group = np.repeat(np.arange(len(part)), part.sizes)
+        residuals = np.bincount(group, found - found.mean())
+        return float(found.mean()), float(np.sqrt(np.sum(residuals**2)) / len(found))
+
+    def lacking(missed: float, allowed: float) -> float:
+        """Return by how many steps the factor should grow, if neighbours are missed as they usually are."""
+        return GRID / FALL * float(np.log(max(missed, 1e-9) / allowed))
+
+    step = GUESS
+    for _ in range(3):  # a few groups are enough to come near
+        missed = 1 - measure(FEW, step)[0]
+        step = int(np.clip(step + np.rint(lacking(missed, LEFT * (1 - recall))), LEAST, GRID - 1))
+    too_small, enough, stride = LEAST - 1, GRID, 1
+    while enough - too_small > 1:
+        reached, error = measure(SAMPLE, step)
+        change = lacking(1 - reached + MARGIN * error, 1 - recall)
+        if change > 0:  # where it is too small again and again, in strides that double
+            too_small, step, stride = step, step + max(int(np.ceil(change)), stride), 2 * stride
+        else:
+            enough, step = step, step + int(np.ceil(change))
+            if step == enough:  # a smaller one is not likely to be enough
+                break
+            if too_small >= LEAST:  # known, not just assumed
+                step = min(step, (too_small + enough) // 2)
+        step = min(max(step, too_small + 1), enough - 1)
+    return (1.0, None) if enough == GRID else (enough / GRID, measure(SAMPLE, enough)[0])

@@ -1,0 +1,185 @@
+"""A search for neighbours in blocks of queries, each of which can be kept when it is done."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from mdfuzzy._words import counted
+from mdfuzzy.neighbors._index import Chunks, RmsdIndex
+
+logger = logging.getLogger("mdfuzzy")
+
+#: Memory that a pair within a radius takes, at most, on its way to the graph.
+PAIR_BYTES = 64
+
+
+class Search(Protocol):
+    """Queries in named blocks, wherever they are searched."""
+
+    @property
+    def blocks(self) -> Mapping[str, object]:
+        """All blocks by name; what there is to say of each is for the search itself."""
+
+    def announce(self, to_do: int) -> None:
+        """Log how long the search of so many queries will take and how much memory it needs."""
+
+    def run(
+        self, names: Sequence[str], found: "Nearest | Pairs", advance: Callable[[int], object]
+    ) -> Iterator[tuple[str, np.ndarray]]:
+        """Put what is found for these blocks into `found`; yield the name and the rows of each when done.
+
+        Its rows are its queries. `advance` is told how many are done since it was last told.
+        """
+
+
+class Nearest:
+    """The nearest frames of queries and their distances (nm), both (n, neighbours), filled in by rows."""
+
+    def __init__(self, n: int, n_neighbors: int) -> None:
+        self.indices = np.empty((n, n_neighbors), np.int32)
+        self.distances = np.empty((n, n_neighbors), np.float32)
+
+    def put(self, rows: np.ndarray, indices: np.ndarray, distances: np.ndarray) -> None:
+        """Fill in a block."""
+        self.indices[rows], self.distances[rows] = indices, distances
+
+    def get(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the arguments with which `put` fills in this block."""
+        return {"rows": rows, "indices": self.indices[rows], "distances": self.distances[rows]}
+
+
+class Pairs:
+    """Pairs of queries with frames and their distances (nm), (pairs,) each, in blocks of queries."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, dict[str, np.ndarray]] = {}
+
+    def put(self, rows: np.ndarray, **pairs: np.ndarray) -> None:
+        """Add the `queries`, `indices` and `distances` of a block, known by the first of its rows."""
+        self._blocks[int(rows[0])] = pairs
+
+    def get(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the arguments with which `put` adds this block."""
+        return {"rows": rows, **self._blocks[int(rows[0])]}
+
+    def join(self) -> list[np.ndarray]:
+        """Return the queries, indices and distances of all pairs, and forget the blocks to spare memory."""
+        names, blocks = ("queries", "indices", "distances"), self._blocks.values()
+        return [np.concatenate([block.pop(name) for block in blocks]) for name in names]
+
+
+class Aim(NamedTuple):
+    """What is searched for: so many nearest frames, or (0) all within a radius (nm)."""
+
+    n_neighbors: int
+    radius: float = 0.0
+    recall: float = 1.0  # the share of the nearest frames that is enough ...
+    factor: float = 1.0  # ... for which cells are taken to be so much smaller than they are; 1 is exact
+
+    @property
+    def name(self) -> str:
+        """How the names of its blocks begin: with all digits of the radius."""
+        if self.n_neighbors:
+            return f"neighbors-{self.n_neighbors}-{self.recall:g}"
+        return f"within-{self.radius!r}".replace("+", "")  # a name of files; 1e16 is 1e+16, too
+
+    def find(self, index: RmsdIndex, chunks: Chunks, n_jobs: int) -> dict[str, np.ndarray]:
+        """Return the arrays of a block of queries, as `Nearest` or `Pairs` takes them."""
+        if self.n_neighbors:
+            options = {"factor": self.factor, "n_jobs": n_jobs}
+            indices, distances, _ = index.nearest(chunks, self.n_neighbors, **options)
+            return {"rows": chunks.order, "indices": indices, "distances": distances}
+        (block,) = index.within_in_turn(chunks, [slice(0, len(chunks))], self.radius, n_jobs=n_jobs)
+        return block
+
+    def measure(self, index: RmsdIndex, chunks: Chunks, threads: int) -> tuple[float, float]:
+        """Return the seconds for each query on so many threads and the frames found, from a few queries."""
+        sample = chunks.take(np.random.default_rng(2).permutation(len(chunks))[: 4 * threads])
+        self.find(index, sample.take(np.arange(1)), threads)  # compiled by now
+        begin = time.perf_counter()
+        found = self.find(index, sample, threads)
+        n = len(found["rows"])
+        return (time.perf_counter() - begin) / n, found["indices"].size / n
+
+    def task(self, n: int, n_targets: int, to_do: int) -> str:
+        """Return in words what is searched."""
+        within = "" if self.n_neighbors else f" within {self.radius:g} nm"
+        rest = "" if to_do == n else f" ({to_do:,} of them still to do)"
+        return f"RMSD neighbours of {n:,} frames{within}{rest} among {n_targets:,}"
+
+    def pairs(self, count: float) -> str:
+        """Return in words how many pairs there will be and their memory here; nothing for nearest frames."""
+        return "" if self.n_neighbors else f", {count:,.0f} pairs, {count * PAIR_BYTES / 1e9:.1f} GB"
+
+
+@dataclass(frozen=True, eq=False)
+class LocalSearch:
+    """Neighbours searched in this process.
+
+    Attributes
+    ----------
+    index : RmsdIndex
+        Of the frames to search.
+    chunks : Chunks
+        The queries.
+    aim : Aim
+        What is searched for.
+    blocks : dict of str to slice
+        The groups of queries in each block.
+    threads : int
+        To use here.
+    """
+
+    index: RmsdIndex
+    chunks: Chunks
+    aim: Aim
+    blocks: dict[str, slice]
+    threads: int
+
+    def announce(self, to_do: int) -> None:
+        """See `Search`."""
+        seconds, found = self.aim.measure(self.index, self.chunks, self.threads)
+        n = len(self.chunks.frames)
+        arrays = sum(array.nbytes for array in self.index.cells if isinstance(array, np.ndarray))
+        memory = self.aim.pairs(n * found) or f", {(arrays + 8 * n * found) / 1e9:.1f} GB"
+        task = self.aim.task(n, len(self.index), to_do)
+        logger.info(f"{task}: about {spell(seconds * to_do)} on {counted(self.threads, 'thread')}{memory}")
+
+    def run(
+        self, names: Sequence[str], found: Nearest | Pairs, advance: Callable[[int], object]
+    ) -> Iterator[tuple[str, np.ndarray]]:
+        """See `Search`."""
+        blocks, aim = [self.blocks[name] for name in names], self.aim
+        options = {"n_jobs": self.threads, "advance": advance}
+        if not aim.n_neighbors:
+            with closing(self.index.within_in_turn(self.chunks, blocks, aim.radius, **options)) as done:
+                for name, block in zip(names, done, strict=True):
+                    found.put(**block)
+                    yield name, block["rows"]
+            return
+        # put in place at once: threads that are ahead of a store need no memory of their own
+        result = found.indices, found.distances
+        options["factor"] = aim.factor
+        with closing(
+            self.index.nearest_in_turn(self.chunks, blocks, aim.n_neighbors, *result, **options)
+        ) as done:
+            for number in done:
+                yield names[number], self.chunks.take(blocks[number]).order
+
+
+def spell(seconds: float) -> str:
+    """Return a duration in words.
+
+    Examples
+    --------
+    >>> spell(100), spell(1000), spell(100_000)
+    ('100 s', '17 minutes', '28 hours')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"

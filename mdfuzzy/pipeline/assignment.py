@@ -1,0 +1,201 @@
+"""New trajectories against the states that were found in others."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import check_type, read_only
+from mdfuzzy._warn import warn_user
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
+from mdfuzzy.memberships.extension import extend_memberships
+from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.neighbors.neighbors import euclidean_neighbors
+from mdfuzzy.neighbors.rmsd import rmsd_neighbors
+from mdfuzzy.pipeline.clustering import Clustering
+from mdfuzzy.states.cores import Cores
+
+#: A new frame is far if at most this share of the fitted frames is as far from its nearest neighbour.
+_FAR = 0.001
+#: Up to this share of far frames nothing is said.
+_MANY_FAR = 0.01
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Assignment:
+    """How strongly new frames belong to the states of a clustering. Made by `assign`.
+
+    Attributes
+    ----------
+    data : Frames or Features
+        The new frames.
+    memberships : Memberships
+        Theirs, (m, K).
+    nearest : (m,) int32
+        The fitted frame that is nearest to each of them.
+    distances : (m,) float32
+        How far that is (nm for RMSD).
+    cores : Cores
+        The basin and the core of the nearest fitted frame. As peaks, the new frames that belong most to each
+        state.
+    milestones : Cores
+        The same with the larger cores, `Clustering.milestones`, by which passages are counted, for Markov
+        models.
+    far : float
+        A distance that only one in a thousand of the fitted frames has to its nearest neighbour.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> frames = mf.datasets.alanine_dipeptide(stride=20)
+    >>> result = mf.cluster(frames[:1000], mf.Settings(prominence=1.0))
+    >>> mf.assign(result, frames[1000:])
+    Assignment(500 frames to ... states, ...% of them far from every fitted frame)
+    """
+
+    data: Frames | Features
+    memberships: Memberships
+    nearest: np.ndarray
+    distances: np.ndarray
+    cores: Cores
+    milestones: Cores
+    far: float
+
+    def __post_init__(self) -> None:
+        for name in ("nearest", "distances"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __len__(self) -> int:
+        return len(self.memberships)
+
+    def __repr__(self) -> str:
+        states = self.memberships.values.shape[1]
+        return (
+            f"Assignment({len(self):,} frames to {states} states, {self.far_share:.1%} of them far from "
+            "every fitted frame)"
+        )
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The state that each new frame belongs most to, (m,) int32; -1 for a frame that reaches no core."""
+        return self.memberships.hard
+
+    def summary(self) -> str:
+        """Return a text that says how many of the new frames belong to which state, and how far they are."""
+        counts = np.bincount(self.labels[self.labels >= 0], minlength=len(self.cores))
+        inside = self.cores.sizes
+        lines = [repr(self), f"{'state':<7}{'frames':>8}{'share':>9}{'in core':>9}"]
+        lines += [
+            f"{state:<7}{count:>8,}{count / len(self):>9.2%}{inside[state]:>9,}"
+            for state, count in enumerate(counts.tolist())
+        ]
+        return "\n".join(lines)
+
+    @property
+    def far_share(self) -> float:
+        """The share of new frames that are far from every fitted one; 0.001 if both are alike."""
+        return float(np.mean(self.distances > self.far))
+
+
+def assign(
+    result: Clustering,
+    data: Frames | Features | npt.ArrayLike,
+    *,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> Assignment:
+    """Give memberships in the states of a clustering to new frames, which change none of them.
+
+    A new frame gets the memberships of one step of the walk to its k nearest fitted frames
+    (`extend_memberships`); one that is identical to a fitted frame gets those of that frame.
+
+    Parameters
+    ----------
+    result : Clustering
+        Made of `Frames` or `Features`.
+    data : Frames, Features, (m, d) array or list of such
+        New frames with the same atoms, or new vectors with the same features.
+    n_jobs : int, optional
+        Threads; every core by default.
+    progress : bool, optional
+        Whether to show a progress bar; by default in a terminal only.
+
+    Returns
+    -------
+    Assignment
+
+    Warns
+    -----
+    UserWarning
+        If many of the new frames are far from every fitted one, so that they may be in states that the fitted
+        trajectories never visited.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(300, 2)) + 6])
+    >>> mf.assign(result, [[0.1, 0.2], [5.8, 6.1]]).labels.shape
+    (2,)
+    """
+    check_type("result", result, Clustering, remedy="`cluster` makes it.")
+    new = _check_data(result.data, data)
+    if isinstance(new, Frames):
+        near = rmsd_neighbors(
+            result.data, n_neighbors=result.k, queries=new, n_jobs=n_jobs, progress=progress
+        )
+    else:
+        near = euclidean_neighbors(result.data, n_neighbors=result.k, queries=new, n_jobs=n_jobs)
+    memberships = extend_memberships(result.memberships, near, k=result.k)
+    nearest = near.indices[:, 0]
+    cores, milestones = (
+        Cores(each.basins[nearest], each.labels[nearest], memberships.values.argmax(axis=0), each.prominence)
+        for each in (result.cores, result.milestones)
+    )
+    far = float(np.quantile(result.neighbors.distances[:, 0], 1 - _FAR))
+    found = Assignment(new, memberships, nearest, near.distances[:, 0], cores, milestones, far)
+    if found.far_share > _MANY_FAR:
+        warn_user(
+            f"{found.far_share:.1%} of the new frames are more than {far:.3g} away from every fitted frame, "
+            f"but only {_FAR:.1%} of the fitted ones from each other. They may be in states that the fitted "
+            "trajectories did not visit: cluster all trajectories together."
+        )
+    return found
+
+
+def _check_data(fitted: Frames | Features | None, data: object) -> Frames | Features:
+    """Return the new data as what the fitted data is, or raise if the two do not match."""
+    if fitted is None:
+        raise ValueError(
+            "`result` must be a clustering of frames or features; this one began with neighbours."
+        )
+    if isinstance(fitted, Features):
+        if isinstance(data, Frames):
+            raise TypeError("`data` must be features, as `result` was made of; got Frames.")
+        if isinstance(data, Features):
+            return data
+        several = isinstance(data, list | tuple) and all(np.ndim(part) == 2 for part in data)
+        return Features(data if several else [data], periodic=fitted.periodic, period=fitted.period)
+    if not isinstance(data, Frames):
+        kind = type(data).__name__
+        raise TypeError(f"`data` must be Frames, as `result` was made of; got {kind}. Use mf.load(...).")
+    if fitted.topology is not None and data.topology is not None:
+        _check_atoms(
+            *([f"{a.residue.name}-{a.name}" for a in each.topology.atoms] for each in (fitted, data))
+        )
+    return data
+
+
+def _check_atoms(expected: list[str], atoms: list[str]) -> None:
+    if expected == atoms:
+        return
+    if len(expected) != len(atoms):
+        difference = f"{len(atoms)} atoms instead of {len(expected)}"
+    else:
+        at = next(i for i, (a, b) in enumerate(zip(expected, atoms, strict=True)) if a != b)
+        difference = f"{atoms[at]} instead of {expected[at]} as atom {at}"
+    raise ValueError(
+        f"`data` must have the atoms of `result`; got {difference}. Load it with the same `atoms`, and with "
+        "the topology of the same molecule."
+    )

@@ -1,0 +1,151 @@
+"""What a clustering found: the results of all its steps."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mdfuzzy._check import read_only
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
+from mdfuzzy.kinetics import Visits
+from mdfuzzy.kinetics.interfaces import Interfaces
+from mdfuzzy.memberships.beta_scan import BetaScan
+from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.memberships.weights import BETA_MEANS
+from mdfuzzy.neighbors.graph import Graph
+from mdfuzzy.neighbors.neighbors import Neighbors
+from mdfuzzy.pipeline.settings import Settings
+from mdfuzzy.pipeline.state_table import StateTable, tabulate_states
+from mdfuzzy.states.cores import Cores
+from mdfuzzy.states.persistence import Persistence
+from mdfuzzy.states.prominence import ProminenceGap
+from mdfuzzy.states.stability import KScan, Resampling
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Clustering:
+    """The result of every step of one clustering.
+
+    Attributes
+    ----------
+    data : Frames, Features or None
+        What was clustered, with the boundaries between trajectories; None if it began with neighbours.
+    settings : Settings
+        What was asked for.
+    k : int
+        Neighbours per frame in the graph.
+    dimension : float
+        Intrinsic dimension, the exponent of the density.
+    window : float or None
+        Width of the kernels, if any step uses one.
+    neighbors : Neighbors
+        2k nearest frames of every frame.
+    graph : Graph
+        The union graph, on which peaks and cores were found.
+    log_density : (n,) float64
+        At every frame, up to a constant.
+    peaks : Persistence
+        All peaks of the density and how they merge.
+    gap : ProminenceGap
+        Where the prominences divide into noise and states, and how clearly.
+    prominence : float
+        The smallest prominence of a state that was used.
+    cores : Cores
+        The states: their basins and their cores.
+    milestones : Cores
+        Larger cores of the same states, by which passages are counted, for Markov models: `find_milestones`.
+    beta_scan : BetaScan or None
+        The memberships over a range of beta, if beta was to be chosen.
+    memberships : Memberships
+        How strongly every frame belongs to every state.
+    interfaces : Interfaces or None
+        Which states touch, and the transition frames; None without `data`.
+    visits : Visits or None
+        How often each state was visited and for how long; None without `data`.
+    k_scan : KScan or None
+        The states for other k, if asked for.
+    resampling : Resampling or None
+        The states when whole trajectories are drawn anew, if asked for.
+    chosen : dict of str to str
+        What was chosen automatically and why, a sentence for each setting.
+    warnings : tuple of str
+        What the steps warned of.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6])
+    >>> result
+    Clustering(2 states of 500 frames, k=22, beta=2 (2: as simulated, smaller: colder))
+    >>> [part.shape for part in result.data.split(result.memberships.values)]
+    [(300, 2), (200, 2)]
+    """
+
+    data: Frames | Features | None
+    settings: Settings
+    k: int
+    dimension: float
+    window: float | None
+    neighbors: Neighbors
+    graph: Graph
+    log_density: np.ndarray
+    peaks: Persistence
+    gap: ProminenceGap
+    prominence: float
+    cores: Cores
+    milestones: Cores
+    beta_scan: BetaScan | None
+    memberships: Memberships
+    interfaces: Interfaces | None = None
+    visits: Visits | None = None
+    k_scan: KScan | None = None
+    resampling: Resampling | None = None
+    chosen: dict[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "log_density", read_only(self.log_density))
+
+    def __len__(self) -> int:
+        return len(self.memberships)
+
+    def __repr__(self) -> str:
+        states = f"{self.n_states} state" + "s" * (self.n_states != 1)
+        beta = f"beta={self.memberships.beta:.3g} ({BETA_MEANS})"
+        return f"Clustering({states} of {len(self):,} frames, k={self.k}, {beta})"
+
+    @property
+    def n_states(self) -> int:
+        """The number of states."""
+        return len(self.cores)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The state that each frame belongs most to, (n,) int32; -1 for a frame that reaches no core."""
+        return self.memberships.hard
+
+    @property
+    def states(self) -> StateTable:
+        """The states, a row for each: frames, core, prominence, the torsions of its densest frame, visits."""
+        return tabulate_states(self.data, self.memberships, self.cores, self.visits)
+
+    def summary(self) -> str:
+        """Return a text that says what was found, what was chosen automatically and why, and the warnings.
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf
+        >>> rng = np.random.default_rng(0)
+        >>> print(mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6]).summary())
+        Clustering(2 states of 500 frames, k=22, beta=2 (2: as simulated, smaller: colder))
+        state    frames    share   core  prominence      peak...
+        0           300   60.00% ...
+        1           200   40.00% ...
+        k = 22 neighbours per frame, ...
+        """
+        lines = [repr(self), str(self.states)]
+        lines += self.chosen.values()
+        lines += [str(each) for each in (self.k_scan, self.resampling) if each is not None]
+        lines += [f"warning: {message}" for message in self.warnings]
+        return "\n".join(lines)

@@ -1,0 +1,205 @@
+"""Fuzzy mode-seeking clustering as a scikit-learn estimator: a thin shell around the steps."""
+
+from dataclasses import fields, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mdfuzzy._check import check_choice, check_int
+from mdfuzzy.frames.features import Features
+from mdfuzzy.memberships.extension import extend_memberships
+from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.neighbors.neighbors import euclidean_neighbors
+from mdfuzzy.neighbors.precomputed import count_neighbors, nearest_of
+from mdfuzzy.pipeline.run import cluster_neighbors
+from mdfuzzy.pipeline.settings import Settings, describe_settings
+
+#: The parameters that mean the same as in `Settings`, and are explained by its help texts.
+_SETTINGS = (
+    *("k", "prominence", "dimension", "density", "window", "level", "core_rule", "core_share", "core_least"),
+    *("graph", "kernel", "weights", "unit_density"),
+)
+
+
+def _documented(kind: type) -> type:
+    """Fill the help texts of the settings into a docstring; there they are of points, not of frames."""
+    for place, names in (("    {settings}", _SETTINGS), ("    {n_jobs}", ["n_jobs"])):
+        texts = describe_settings(names).replace("frame", "point")
+        kind.__doc__ = (kind.__doc__ or "").replace(place, texts)  # python -OO leaves no docstring
+    return kind
+
+
+@_documented
+class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
+    """Clusters around the prominent peaks of the density, with a membership in each for every point.
+
+    Parameters
+    ----------
+    {settings}
+    beta : float or "entropy"
+        Temperature of the walk: 2 is the diffusion whose stationary density is that of the points,
+        smaller is colder (harder clusters); "entropy" chooses.
+    metric : {"euclidean", "precomputed"}
+        With "precomputed", X is a matrix of distances between all points, or a sparse one that
+        holds the distances of every point to at least 2k neighbours (`kneighbors_graph` with
+        ``mode="distance"``); `predict` then takes the distances of new points (rows) to the fitted ones.
+    {n_jobs}
+
+    Attributes
+    ----------
+    labels_ : (n,) int32
+        The cluster in which each point has its largest membership; -1 for a point without a way to any core.
+    memberships_ : (n, clusters) float64
+        Rows sum to 1; on a directed graph to less where part of the walk reaches no core.
+    cores_ : (n,) int32
+        The core that each point belongs to; -1 outside every core.
+    n_clusters_ : int
+        The number of clusters.
+    clustering_ : Clustering
+        The results of all steps, what was chosen automatically and why.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : (features,) array
+        Their names, if X had any.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> points = rng.normal(size=(400, 2)) + np.repeat([[0, 0], [7, 0]], 200, axis=0)
+    >>> model = mf.FuzzyModeSeeking().fit(points)
+    >>> model.n_clusters_
+    2
+    >>> model.predict_proba([[3.5, 0.0]]).shape
+    (1, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        k: int | None = None,
+        prominence: float | None = None,
+        beta: float | str = 2.0,
+        dimension: float | None = None,
+        density: Literal["dtm", "kde"] = "dtm",
+        window: float | None = None,
+        level: float = 0.01,
+        core_rule: Literal["prominence", "point", "saddle", "share"] = "prominence",
+        core_share: float = 0.1,
+        core_least: float = 0.0005,
+        graph: Literal["union", "directed"] = "union",
+        kernel: Literal["uniform", "gaussian"] = "uniform",
+        weights: Literal["power", "linear"] = "power",
+        unit_density: bool = False,
+        metric: Literal["euclidean", "precomputed"] = "euclidean",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.k = k
+        self.prominence = prominence
+        self.beta = beta
+        self.dimension = dimension
+        self.density = density
+        self.window = window
+        self.level = level
+        self.core_rule = core_rule
+        self.core_share = core_share
+        self.core_least = core_least
+        self.graph = graph
+        self.kernel = kernel
+        self.weights = weights
+        self.unit_density = unit_density
+        self.metric = metric
+        self.n_jobs = n_jobs
+
+    def fit(self, X: npt.ArrayLike, y: object = None) -> "FuzzyModeSeeking":
+        """Find the clusters and the memberships of the points `X`; `y` is ignored."""
+        settings = self._settings()
+        X = self._check(X, reset=True)
+        data = None
+        if self.metric == "euclidean":
+            data = Features(X)
+            neighbors = euclidean_neighbors(X, n_neighbors=settings.n_neighbors(len(X)), n_jobs=self.n_jobs)
+        else:
+            known = count_neighbors(X, queries=False)
+            k = settings.resolve_k(X.shape[0], n_neighbors=known)
+            neighbors = nearest_of(X, 2 * k, queries=False)
+        self.clustering_ = cluster_neighbors(neighbors, settings, data=data)
+        self.memberships_ = self.clustering_.memberships.values
+        self.labels_ = self.clustering_.memberships.hard
+        self.cores_ = self.clustering_.cores.labels
+        self.n_clusters_ = self.clustering_.n_states
+        return self
+
+    def fit_transform(self, X: npt.ArrayLike, y: object = None) -> np.ndarray:
+        """Fit to `X` and return its memberships, (n, clusters); `y` is ignored."""
+        return self.fit(X).memberships_.copy()
+
+    def predict(self, X: npt.ArrayLike) -> np.ndarray:
+        """Return the cluster in which each point of `X` has its largest membership, (m,) int32."""
+        return self._extend(X).hard
+
+    def predict_proba(self, X: npt.ArrayLike) -> np.ndarray:
+        """Return the memberships of the points `X`, (m, clusters).
+
+        A point that was fitted gets its own; others those of one step of the walk to their neighbours.
+        """
+        return self._extend(X).values.copy()
+
+    def transform(self, X: npt.ArrayLike) -> np.ndarray:
+        """Return the memberships of the points `X` as features, (m, clusters)."""
+        return self.predict_proba(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        given = self.metric == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.sparse = tags.input_tags.positive_only = given
+        return tags
+
+    def _settings(self) -> Settings:
+        check_choice("metric", self.metric, ("euclidean", "precomputed"))
+        if self.beta == "kinetic":
+            raise ValueError(
+                "`beta` must be a number or 'entropy'; got 'kinetic'. That needs trajectories, while "
+                "rows of X have no order: use mf.cluster."
+            )
+        shared = {each.name for each in fields(Settings)} & set(self.get_params(deep=False))
+        return Settings(**{name: getattr(self, name) for name in shared})
+
+    def _check(self, X: npt.ArrayLike, *, reset: bool) -> np.ndarray:
+        given = self.metric == "precomputed"
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            accept_sparse="csr" if given else False,
+            ensure_min_samples=3 if reset else 1,
+            ensure_non_negative=given,
+        )
+
+    def _extend(self, X: npt.ArrayLike) -> Memberships:
+        check_is_fitted(self)
+        X = self._check(X, reset=False)
+        k = self.clustering_.k
+        if self.metric == "euclidean":
+            fitted = self.clustering_.data.values
+            neighbors = euclidean_neighbors(fitted, n_neighbors=k, queries=X, n_jobs=self.n_jobs)
+            # A search through products of vectors leaves a rounding error between equal points.
+            equal = np.all(fitted[neighbors.indices[:, 0]] == X, axis=1)
+            distances = neighbors.distances.copy()
+            distances[equal, 0] = 0.0
+            neighbors = replace(neighbors, distances=distances)
+        else:
+            known = count_neighbors(X, queries=True)
+            remedy = "Give the distances of every new point to at least k fitted ones."
+            check_int("neighbours in X", known, k, remedy=remedy)
+            neighbors = nearest_of(X, k, queries=True)
+        return extend_memberships(self.clustering_.memberships, neighbors)

@@ -1,0 +1,152 @@
+"""The states of a clustering as a table: a row for each, to be read by people and by programs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.frames import Frames
+from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.states.cores import Cores
+
+if TYPE_CHECKING:
+    from mdfuzzy.kinetics import Visits
+
+#: Torsions of more residues than that do not fit on a line.
+_MAX_RESIDUES = 3
+
+
+@dataclass(frozen=True)
+class State:
+    """One state: a row of `StateTable`.
+
+    Attributes
+    ----------
+    state : int
+        Its number.
+    frames : int
+        How many frames belong most to it.
+    share : float
+        The same as a share of all frames.
+    core : int
+        How many frames are in its core.
+    prominence : float
+        How far its peak stands above the saddle to a higher state, in units of the log density.
+    peak : int
+        Its densest frame.
+    phi, psi : tuple of float
+        Backbone torsions of that frame in degrees, one per residue; empty if there are none.
+    visits : int or None
+        How often its milestone (a larger core: `find_milestones`) was reached from that of another state, or
+        first of all in a trajectory.
+    dwell : float or None
+        Mean time of an unbroken stay in its basin, in the unit of the table.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6])
+    >>> result.states[1].frames, result.states[1].share
+    (200, 0.4)
+    """
+
+    state: int
+    frames: int
+    share: float
+    core: int
+    prominence: float
+    peak: int
+    phi: tuple[float, ...] = ()
+    psi: tuple[float, ...] = ()
+    visits: int | None = None
+    dwell: float | None = None
+
+
+class StateTable(Sequence[State]):
+    """The states of a clustering: a sequence of `State` that prints as a table.
+
+    ``pandas.DataFrame(table)`` makes a data frame of it.
+
+    Parameters
+    ----------
+    rows : sequence of State
+        In the order of their numbers.
+    residues : sequence of str
+        The residues whose torsions the rows hold.
+    unit : str
+        The unit of `State.dwell`: "ps" or "frames".
+
+    Attributes
+    ----------
+    residues, unit
+        As given.
+
+    Examples
+    --------
+    >>> from mdfuzzy import State, StateTable
+    >>> print(StateTable([State(0, 80, 0.8, 12, float("inf"), 17), State(1, 20, 0.2, 3, 1.25, 90)]))
+    state    frames    share   core  prominence      peak
+    0            80   80.00%     12         inf        17
+    1            20   20.00%      3        1.25        90
+    """
+
+    def __init__(self, rows: Sequence[State], residues: Sequence[str] = (), unit: str = "ps") -> None:
+        self._rows = tuple(rows)
+        self.residues = tuple(residues)
+        self.unit = unit
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, place: int | slice) -> State | tuple[State, ...]:
+        return self._rows[place]
+
+    def __repr__(self) -> str:
+        return f"StateTable({len(self)} states)\n{self}"
+
+    def __str__(self) -> str:
+        timed = any(row.visits is not None for row in self)
+        residues = self.residues if len(self.residues) <= _MAX_RESIDUES else ()
+        head = f"{'state':<7}{'frames':>8}{'share':>9}{'core':>7}{'prominence':>12}{'peak':>10}"
+        head += "".join(f"{f'phi, psi of {residue}':>20}" for residue in residues)
+        head += f"{'visits':>8}{f'dwell/{self.unit}':>14}" if timed else ""
+        lines = [head]
+        for row in self:
+            line = f"{row.state:<7}{row.frames:>8,}{row.share:>9.2%}{row.core:>7,}{row.prominence:>12.3g}"
+            line += f"{row.peak:>10}"
+            for place in range(len(residues)):
+                line += f"{f'{row.phi[place]:.0f}, {row.psi[place]:.0f}':>20}"
+            line += f"{row.visits:>8,}{row.dwell:>14.4g}" if timed else ""
+            lines.append(line)
+        return "\n".join(lines)
+
+
+def tabulate_states(
+    data: Frames | Features | None, memberships: Memberships, cores: Cores, visits: "Visits | None" = None
+) -> StateTable:
+    """Return the table of the states of a clustering; see `Clustering.states`."""
+    hard = memberships.hard
+    counts = np.bincount(hard[hard >= 0], minlength=len(cores))
+    torsions = isinstance(data, Frames) and data.phi is not None
+    sizes = cores.sizes
+    rows = []
+    for state, peak in enumerate(cores.peaks.tolist()):
+        rows.append(
+            State(
+                state=state,
+                frames=int(counts[state]),
+                share=float(counts[state] / len(memberships)),
+                core=int(sizes[state]),
+                prominence=float(cores.prominence[state]),
+                peak=peak,
+                phi=tuple(data.phi[peak].tolist()) if torsions else (),
+                psi=tuple(data.psi[peak].tolist()) if torsions else (),
+                visits=None if visits is None else int(visits.visits[state]),
+                dwell=None if visits is None else float(visits.mean_dwell[state]),
+            )
+        )
+    residues = data.residues if torsions else ()
+    return StateTable(rows, residues, "ps" if visits is None else visits.unit)

@@ -1,0 +1,1 @@
+"""Density, persistence and cores: the metastable states."""

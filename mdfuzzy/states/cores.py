@@ -1,0 +1,247 @@
+"""States and their cores: the basins of the prominent peaks, and the connected top of each."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import check_choice, check_int, check_real, check_type, read_only
+from mdfuzzy._warn import warn_user
+from mdfuzzy.neighbors.graph import Graph
+from mdfuzzy.states.persistence import Persistence, check_log_density, check_symmetric, descending
+
+#: How deep below its peak a core reaches. See `find_cores`.
+CoreRule = Literal["prominence", "point", "saddle", "share"]
+
+
+@dataclass(frozen=True, eq=False)
+class Cores:
+    """The states of a data set: their basins, and the core of each.
+
+    Cores are disjoint, connected in the graph, contain their peak, and lie inside their basin.
+
+    Attributes
+    ----------
+    basins : (n,) int32
+        The state of each point: ToMATo's hard clusters; -1 in components of the graph too small for one.
+    labels : (n,) int32
+        The core of each point; -1 outside every core.
+    peaks : (K,) int32
+        The highest point of each state, the highest peak first.
+    prominence : (K,) float64
+        How far each peak stands above the saddle to a higher state; infinite for the highest of each
+        component of the graph.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 5 * np.repeat([0, 1, 2], 300)[:, None]
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
+    >>> graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
+    >>> peaks = mf.compute_persistence(graph, log_density)
+    >>> cores = mf.find_cores(graph, log_density, peaks, min_prominence=1.0)
+    >>> cores
+    Cores(3 states of 900 points, core sizes [...])
+    >>> cores.labels[cores.peaks]
+    array([0, 1, 2], dtype=int32)
+    """
+
+    basins: np.ndarray
+    labels: np.ndarray
+    peaks: np.ndarray
+    prominence: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("basins", np.int32), ("labels", np.int32), ("peaks", np.int32)):
+            array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
+            object.__setattr__(self, name, read_only(array))
+        object.__setattr__(self, "prominence", read_only(np.asarray(self.prominence, dtype=np.float64)))
+        n, states = self.basins.shape, self.peaks.shape
+        if len(n) != 1 or n != self.labels.shape or len(states) != 1 or states != self.prominence.shape:
+            raise ValueError(
+                f"`basins` and `labels` must have one entry per point, `peaks` and `prominence` one per "
+                f"state; got shapes {n}, {self.labels.shape}, {states} and {self.prominence.shape}."
+            )
+        for name, low, high in (("basins", -1, len(self)), ("labels", -1, len(self)), ("peaks", 0, *n)):
+            array = getattr(self, name)
+            if array.size and not low <= array.min() <= array.max() < high:
+                raise ValueError(
+                    f"`{name}` must be in [{low}, {high - 1}]; got {array.min()} to {array.max()}."
+                )
+
+    def __len__(self) -> int:
+        return len(self.peaks)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(map(str, self.sizes[:8])) + (", ..." if len(self) > 8 else "")
+        return f"Cores({len(self)} states of {len(self.basins)} points, core sizes [{sizes}])"
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """The number of points in each core, (K,)."""
+        return np.bincount(self.labels[self.labels >= 0], minlength=len(self))
+
+    @property
+    def basin_sizes(self) -> np.ndarray:
+        """The number of points in each basin, (K,)."""
+        return np.bincount(self.basins[self.basins >= 0], minlength=len(self))
+
+
+def find_cores(
+    graph: Graph,
+    log_density: npt.ArrayLike,
+    peaks: Persistence,
+    *,
+    min_prominence: float,
+    rule: CoreRule = "prominence",
+    share: float = 0.1,
+    least: float = 0.0005,
+    min_size: int = 2,
+) -> Cores:
+    """Take the peaks of at least `min_prominence` as states, and the connected top of each as its core.
+
+    Parameters
+    ----------
+    graph : Graph
+        The symmetric graph that `peaks` was computed on.
+    log_density : (n,) array
+        The log density that `peaks` was computed from.
+    peaks : Persistence
+        The peaks and their merge tree.
+    min_prominence : float
+        Smallest prominence of a state, tau; positive.
+    rule : {"prominence", "point", "saddle", "share"}
+        The core of a state with peak x is the connected component of x in the graph of the points
+
+        - `prominence`: above ``log_density[x] - tau / 2`` (Bonis and Oudot);
+        - `point`: x alone (Chen and others), for comparison;
+        - `saddle`: above half the depth from x to the highest saddle that joins the state to any other; for a
+          state alone in its component of the graph, as `prominence`;
+        - `share`: of its basin above the highest level at which this component holds the
+          given share of the basin's points.
+    share : float
+        For the rule `share`, in (0, 1].
+    least : float
+        For the rules `prominence` and `saddle`, in [0, 1]: a core that would hold less than this share of its
+        basin reaches down until it holds it. In many dimensions hardly any point is near a peak, and tau
+        falls as points become more: without it cores shrink to single points, and a walk that has to find
+        them forgets where it began. With 0 the rules are as above to the letter.
+    min_size : int
+        Every connected component of the graph is at least one state, for no path leads out of it. One with
+        fewer points than this is none: its points get -1. By default these are isolated points, which a
+        radius graph can have; a component of a graph of k neighbours has at least k + 1 points.
+
+    Returns
+    -------
+    Cores
+
+    Warns
+    -----
+    UserWarning
+        If points are left without a state because of `min_size`.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.array([0.0, 0.1, 0.2, 1.08, 2.0, 2.1, 2.3])[:, None]
+    >>> graph = mf.euclidean_neighbors(points, n_neighbors=3).graph(k=2)
+    >>> logf = [2.4, 3.0, 1.0, 0.0, 1.0, 2.0, 1.4]
+    >>> peaks = mf.compute_persistence(graph, logf)
+    >>> mf.find_cores(graph, logf, peaks, min_prominence=1.5).labels
+    array([ 0,  0, -1, -1, -1,  1,  1], dtype=int32)
+    """
+    from mdfuzzy._kernels import tomato
+
+    log_density = check_log_density(graph, log_density)
+    check_symmetric(graph)
+    rule = check_choice("rule", rule, ("prominence", "point", "saddle", "share"))
+    share = check_real("share", share, above=0, at_most=1)
+    least = check_real("least", least, at_least=0, at_most=1, remedy="It is a share of each basin.")
+    check_type("peaks", peaks, Persistence, remedy="`compute_persistence` gives one.")
+    if len(peaks.ascents) != len(graph):
+        raise ValueError(
+            f"`peaks` must belong to `graph`; got peaks of {len(peaks.ascents)} points for {len(graph)}."
+        )
+    if not np.array_equal(log_density[peaks.peaks], peaks.births):
+        raise ValueError(
+            "`log_density` must be the one that `peaks` was computed from; got other values at the peaks."
+        )
+    min_size = check_int("min_size", min_size, 1)
+    states, basins = _large_states(peaks, min_prominence, min_size)
+    tops = log_density[peaks.peaks[states]]
+    order, rank = descending(log_density)
+    levels = tops.copy()
+    if rule == "prominence":
+        levels = tops - min_prominence / 2
+    elif rule == "saddle":
+        every = peaks.states(min_prominence)
+        saddle = peaks.saddle_levels(min_prominence)[np.searchsorted(every, states)]
+        levels = np.where(np.isneginf(saddle), tops - min_prominence / 2, (tops + saddle) / 2)
+    sizes = np.bincount(basins[basins >= 0], minlength=len(states))
+    smallest = np.ceil({"share": share, "point": 0.0}.get(rule, least) * sizes)
+    # Rank of the lowest point strictly above each level; the peak itself always belongs.
+    lowest = np.searchsorted(-log_density[order], -levels, side="left") - 1
+    lowest = np.maximum(lowest, rank[peaks.peaks[states]])
+    labels = np.full(len(graph), -1, np.int32)
+    tomato.grow_cores(
+        graph.indptr, graph.indices, order, rank, basins, peaks.peaks[states], lowest,
+        np.maximum(smallest, 1).astype(np.int64), labels,
+    )  # fmt: skip
+    return Cores(basins, labels, peaks.peaks[states], peaks.prominences[states])
+
+
+def find_milestones(
+    graph: Graph, log_density: npt.ArrayLike, peaks: Persistence, *, min_prominence: float, share: float = 0.4
+) -> Cores:
+    """Find larger cores of the same states, which trajectories enter often: what kinetics is counted by.
+
+    The cores that a walk should end in are small, and a trajectory of finite length hardly ever enters them;
+    transitions between them are missed, and a Markov model of them is far too slow. These hold a share of
+    each basin. The states have the same peaks and numbers.
+
+    Parameters
+    ----------
+    graph, log_density, peaks, min_prominence
+        As for `find_cores`.
+    share : float
+        Of each basin, in (0, 1].
+
+    Returns
+    -------
+    Cores
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 5 * np.repeat([0, 1, 2], 300)[:, None]
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
+    >>> graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
+    >>> peaks = mf.compute_persistence(graph, log_density)
+    >>> milestones = mf.find_milestones(graph, log_density, peaks, min_prominence=1.0)
+    >>> bool(np.all(milestones.sizes >= 0.4 * milestones.basin_sizes))
+    True
+    """
+    return find_cores(graph, log_density, peaks, min_prominence=min_prominence, rule="share", share=share)
+
+
+def _large_states(peaks: Persistence, min_prominence: float, min_size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (numbers of the peaks that are states, state of each point), without the small components."""
+    states, basins = peaks.states(min_prominence), peaks.labels(min_prominence)
+    components = peaks.labels(np.inf)
+    small = np.bincount(components)[components] < min_size
+    left_out = int(np.count_nonzero(small))
+    if not left_out:
+        return states, basins
+    if left_out == len(small):
+        raise ValueError(
+            f"`min_size` must be at most the size of the largest component of the graph; got {min_size}. "
+            "Use a graph with more neighbours or a larger radius."
+        )
+    warn_user(
+        f"{left_out} points are in components of the graph with fewer than {min_size} points and belong "
+        "to no state. Use a graph with more neighbours or a larger radius, or set `min_size=1`."
+    )
+    kept = ~small[peaks.peaks[states]]
+    number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+    return states[kept], number[basins]

@@ -1,0 +1,263 @@
+"""The log density at every point, from the distances to its nearest neighbours alone."""
+
+from typing import Literal
+
+import numpy as np
+
+from mdfuzzy._check import check_choice, check_real
+from mdfuzzy._warn import warn_user
+from mdfuzzy.neighbors.neighbors import Neighbors
+from mdfuzzy.states.dimension import (
+    check_count,
+    check_points,
+    distance_chunks,
+    intrinsic_dimension,
+    refuse_copies,
+)
+
+_WINDOW_SAMPLE = 20_000  # points over which the likelihood of a window is averaged
+
+
+def dtm_log_density(
+    neighbors: Neighbors, *, n_neighbors: int | None = None, dimension: float | None = None
+) -> np.ndarray:
+    r"""Estimate the log density by the distance to measure.
+
+    :math:`\log f(x) = -d \log \mathrm{DTM}(x)` with
+    :math:`\mathrm{DTM}(x)^2 = \frac{1}{m} \sum_{j \le m} r_j(x)^2` over the m nearest neighbours of x, itself
+    excluded, up to a constant (f is not normalised).
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        Distances in any unit: another one adds a constant.
+    n_neighbors : int, optional
+        How many of the neighbours to use, m; all by default. Use twice as many as the graph has.
+    dimension : float, optional
+        The exponent d; `intrinsic_dimension` of these m neighbours by default. The value 1 gives the
+        logarithm of plain 1/DTM.
+
+    Returns
+    -------
+    (n,) float64
+
+    Warns
+    -----
+    UserWarning
+        If the DTM of some points is zero (they have m copies or more): they get the smallest positive one.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.array([[0.0], [1.0], [2.0], [4.0]])
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=2)
+    >>> mf.dtm_log_density(neighbors, dimension=1).round(3)
+    array([-0.458, -0.   , -0.458, -0.936])
+    """
+    check_points(neighbors)
+    m = check_count(neighbors, n_neighbors, 1)
+    if dimension is None:
+        dimension = intrinsic_dimension(neighbors, n_neighbors=m)
+    dimension = check_real("dimension", dimension, above=0)
+    squares = np.empty(len(neighbors))
+    for rows, distances in distance_chunks(neighbors, m):
+        squares[rows] = np.einsum("ij,ij->i", distances, distances) / m
+    if not squares.any():
+        refuse_copies(neighbors, m)
+    return -dimension / 2 * np.log(_floored(squares, "distance to measure"))
+
+
+def kde_log_density(
+    neighbors: Neighbors,
+    *,
+    kernel: Literal["gaussian", "uniform"] = "gaussian",
+    window: float | None = None,
+    dimension: float | None = None,
+) -> np.ndarray:
+    r"""Estimate the log density with a kernel of one width everywhere.
+
+    :math:`f(x) = \frac{1}{n} \sum_j K_h(d(x, x_j))` over all points, x included, with :math:`K_h`
+    normalised in d dimensions. Only the nearest neighbours are known; what lies beyond the last of them, at
+    distance r, is counted as if the density there were the mean density of the ball of radius r.
+    With all other points as neighbours this is the ordinary kernel density estimate.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        As many as the kernel should see.
+    kernel : {"gaussian", "uniform"}
+        ``exp(-r**2 / 2 h**2)``, or 1 for r < h and 0 beyond.
+    window : float, optional
+        The width h, in the unit of the distances; `kde_window` by default.
+    dimension : float, optional
+        The dimension d of the kernel; `intrinsic_dimension` by default.
+
+    Returns
+    -------
+    (n,) float64
+        Normalised, per unit of distance to the power d.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.array([[0.0], [1.0], [2.0], [4.0]])
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=3)
+    >>> mf.kde_log_density(neighbors, kernel="uniform", window=1.5, dimension=1).round(3)
+    array([-1.792, -1.386, -1.792, -2.485])
+    """
+    _check_own(neighbors)
+    kernel = check_choice("kernel", kernel, ("gaussian", "uniform"))
+    if dimension is None:
+        dimension = intrinsic_dimension(neighbors)
+    dimension = check_real("dimension", dimension, above=0)
+    if window is None:
+        window = kde_window(neighbors, kernel=kernel, dimension=dimension)
+    window = check_real("window", window, above=0)
+    last = _last_distances(neighbors)
+    sums = np.empty(len(neighbors))  # logs
+    for rows, distances in distance_chunks(neighbors, neighbors.k):
+        if kernel == "gaussian":
+            seen = np.exp(-0.5 * (distances / window) ** 2).sum(axis=1)
+        else:
+            seen = (distances < window).sum(axis=1)
+        unseen = _log_unseen(neighbors, last[rows], kernel, window, dimension)
+        sums[rows] = np.logaddexp(np.log1p(seen), unseen)
+    return sums - np.log(neighbors.n_targets) - _log_volume(kernel, window, dimension)
+
+
+def kde_window(
+    neighbors: Neighbors,
+    *,
+    kernel: Literal["gaussian", "uniform"] = "gaussian",
+    dimension: float | None = None,
+) -> float:
+    r"""Choose the width of a kernel by the likelihood of each point given all others.
+
+    The Gaussian window maximises :math:`\sum_i \log f_{-i}(x_i)`, where :math:`f_{-i}` leaves point i out.
+    The uniform kernel has no such maximum (one lonely point makes every smaller window impossible), so it
+    gets the window with the same second moment: :math:`\sqrt{d + 2}` times the Gaussian one.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        The window is sought between a tenth of the median distance to the first neighbour
+        and the median distance to the last.
+    kernel : {"gaussian", "uniform"}
+        Which kernel the window is for.
+    dimension : float, optional
+        The dimension d of the kernel; `intrinsic_dimension` by default.
+
+    Returns
+    -------
+    float
+        In the unit of the distances.
+
+    Warns
+    -----
+    UserWarning
+        If the likelihood is largest at the end of the range: more neighbours are needed (or, at the lower
+        end, there are many copies of the same points).
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(500, 1))
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=400)
+    >>> round(mf.kde_window(neighbors, dimension=1), 1)
+    0.3
+    """
+    from scipy.optimize import minimize_scalar
+
+    _check_own(neighbors)
+    kernel = check_choice("kernel", kernel, ("gaussian", "uniform"))
+    if dimension is None:
+        dimension = intrinsic_dimension(neighbors)
+    dimension = check_real("dimension", dimension, above=0)
+    sample = np.unique(np.linspace(0, len(neighbors) - 1, _WINDOW_SAMPLE).astype(np.int64))
+    squares = neighbors.distances[sample].astype(np.float64) ** 2
+    last = _last_distances(neighbors)[sample]
+    first = np.median(squares[:, 0]) or squares[squares > 0].min()
+
+    def loss(log_window: float) -> float:
+        window = np.exp(log_window)
+        exponents = squares / (-2 * window**2)
+        seen = np.log(np.exp(exponents - exponents[:, :1]).sum(axis=1)) + exponents[:, 0]  # no underflow
+        logs = np.logaddexp(seen, _log_unseen(neighbors, last, "gaussian", window, dimension))
+        return -float(np.mean(logs)) + _log_volume("gaussian", window, dimension)
+
+    low, high = np.log(0.1 * np.sqrt(first)), np.log(np.median(last))
+    grid = np.linspace(low, high, 33)
+    best = int(np.argmin([loss(value) for value in grid]))
+    if best in (0, len(grid) - 1):
+        side = (
+            "the distances to the first neighbours" if best == 0 else "the distances to the last neighbours"
+        )
+        remedy = "Remove copies of points" if best == 0 else "Search more neighbours"
+        warn_user(
+            f"The likelihood of the window is still rising at {np.exp(grid[best]):g}, the end of the range "
+            f"set by {side}. {remedy}, or give `window`."
+        )
+        value = grid[best]
+    else:
+        value = minimize_scalar(loss, bounds=(grid[best - 1], grid[best + 1]), method="bounded").x
+    return float(np.exp(value)) * (1.0 if kernel == "gaussian" else float(np.sqrt(dimension + 2)))
+
+
+def _check_own(neighbors: Neighbors) -> None:
+    """Raise unless these are the neighbours of points among themselves: each counts itself once."""
+    check_points(neighbors)
+    if neighbors.n_targets != len(neighbors):
+        raise ValueError(
+            f"`neighbors` must be of points among themselves; got those of {len(neighbors)} among "
+            f"{neighbors.n_targets} others. Search without `queries`."
+        )
+
+
+def _floored(values: np.ndarray, what: str) -> np.ndarray:
+    """Replace zeros by the smallest positive value, and say so."""
+    zero = values == 0
+    if not zero.any():
+        return values
+    warn_user(
+        f"The {what} of {np.count_nonzero(zero)} points is zero, because they have at least as many copies "
+        "as neighbours; they get the smallest positive value. Remove copies to avoid this."
+    )
+    return np.where(zero, values[~zero].min(), values)
+
+
+def _last_distances(neighbors: Neighbors) -> np.ndarray:
+    last = neighbors.distances[:, -1].astype(np.float64)
+    if not last.any():
+        refuse_copies(neighbors, neighbors.k)
+    return _floored(last, "distance to the last neighbour")
+
+
+def _log_unseen(
+    neighbors: Neighbors, last: np.ndarray, kernel: str, window: float, dimension: float
+) -> np.ndarray:
+    """Return the log of the kernel's sum over the points beyond the last neighbour, at distance `last`.
+
+    The density there is taken to be the mean density up to there. Logs, because volumes in many
+    dimensions leave the range of doubles.
+    """
+    from scipy.special import gammaincc
+
+    if neighbors.k >= neighbors.n_targets - 1:
+        return np.full(len(last), -np.inf)
+    if kernel == "gaussian":
+        balls = _log_volume("uniform", 1.0, dimension) + dimension * np.log(last)
+        with np.errstate(divide="ignore", over="ignore"):
+            outside = np.log(gammaincc(dimension / 2, 0.5 * (last / window) ** 2))
+        return np.log(neighbors.k) - balls + _log_volume(kernel, window, dimension) + outside
+    growth = dimension * np.log(np.maximum(window / last, 1.0))  # of the ball of the last neighbour
+    with np.errstate(divide="ignore"):
+        return np.log(neighbors.k) + growth + np.log1p(-np.exp(-growth))
+
+
+def _log_volume(kernel: str, window: float, dimension: float) -> float:
+    """Return the log of the integral of the kernel over d-dimensional space."""
+    from scipy.special import gammaln
+
+    if kernel == "gaussian":
+        return dimension * (np.log(window) + 0.5 * np.log(2 * np.pi))
+    return dimension * (np.log(window) + 0.5 * np.log(np.pi)) - float(gammaln(dimension / 2 + 1))

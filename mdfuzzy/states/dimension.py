@@ -1,0 +1,109 @@
+"""The dimension of the set that the points lie on, from the distances to their nearest neighbours alone."""
+
+from collections.abc import Iterator
+from typing import NoReturn
+
+import numpy as np
+
+from mdfuzzy._check import check_int, check_type
+from mdfuzzy._threads import run_ranges
+from mdfuzzy.neighbors.neighbors import Neighbors
+
+_CHUNK = 65_536  # rows converted to float64 at a time
+
+
+def intrinsic_dimension(neighbors: Neighbors, *, n_neighbors: int | None = None) -> float:
+    r"""Estimate the dimension of the set that the points lie on, by maximum likelihood.
+
+    With distances :math:`r_1 \le \dots \le r_m` to its m neighbours each point says
+    :math:`1/d = \frac{1}{m-1} \sum_{j<m} \log(r_m / r_j)` (Levina and Bickel, 2004); these inverses are
+    averaged over the points (MacKay and Ghahramani, 2005), which is the maximum of the joint likelihood.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        Distances in any unit.
+    n_neighbors : int, optional
+        How many of the neighbours to use, m; all by default, the scale at which the density is estimated. The
+        value 2 gives the two-neighbour estimator (Facco and others, 2017): the smallest scale, hence the
+        least affected by curvature and by the variation of the density, and the noisiest.
+
+    Returns
+    -------
+    float
+        Not rounded. Neighbours at distance zero are left out.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> t = np.linspace(0, 1, 400)
+    >>> spiral = np.column_stack([t * np.cos(9 * t), t * np.sin(9 * t), t])
+    >>> round(mf.intrinsic_dimension(mf.euclidean_neighbors(spiral, n_neighbors=20)), 1)
+    1.2
+    """
+    check_points(neighbors)
+    m = check_count(neighbors, n_neighbors, 2)
+    sums: list[tuple[float, int, float]] = [(0.0, 0, 0.0)] * -(-len(neighbors) // _CHUNK)
+
+    def add_up(chunk: int, _: int) -> None:
+        rows = slice(chunk * _CHUNK, (chunk + 1) * _CHUNK)
+        distances = neighbors.distances[rows, :m].astype(np.float64)
+        farthest = float(distances[:, -1].max())
+        distances = distances[distances[:, -1] > 0]
+        positive = distances[:, :-1] > 0
+        ratios = np.divide(
+            distances[:, -1:], distances[:, :-1], where=positive, out=np.ones_like(distances[:, 1:])
+        )
+        sums[chunk] = float(np.log(ratios).sum()), int(np.count_nonzero(positive)), farthest
+
+    run_ranges(add_up, len(sums), 1, None)
+    totals, counts, farthest = zip(*sums, strict=True)
+    total, count = sum(totals), sum(counts)
+    if max(farthest) == 0:
+        refuse_copies(neighbors, m)
+    if not total > 0:
+        raise ValueError(
+            "`neighbors.distances` must differ within at least one point's neighbours, copies of it left "
+            "out; got only equal distances. The dimension of such points cannot be estimated: give it as "
+            "`dimension`."
+        )
+    return count / total
+
+
+def distance_chunks(neighbors: Neighbors, m: int) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield (rows, their first `m` distances in float64), so that no float64 copy of all is ever made."""
+    for start in range(0, len(neighbors), _CHUNK):
+        rows = slice(start, min(start + _CHUNK, len(neighbors)))
+        yield rows, neighbors.distances[rows, :m].astype(np.float64)
+
+
+def check_points(neighbors: Neighbors) -> None:
+    """Raise unless these are neighbours of points enough for a density."""
+    check_type("neighbors", neighbors, Neighbors, remedy="`neighbors_from` takes arrays.")
+    if len(neighbors) < 3:
+        raise ValueError(
+            f"`neighbors` must be of at least 3 points; got {len(neighbors)}. A density needs a sample."
+        )
+
+
+def refuse_copies(neighbors: Neighbors, m: int) -> NoReturn:
+    """Raise because the `m` nearest neighbours of every point are copies of it.
+
+    Whether all points are the same cannot be told from these neighbours; what to do does not depend on it.
+    """
+    raise ValueError(
+        f"`neighbors.distances` must not all be zero; got {len(neighbors)} points of which each has {m} "
+        f"copies or more: all of the {m} nearest neighbours that are used. Remove copies; fewer than 3 "
+        "different points have no density."
+    )
+
+
+def check_count(neighbors: Neighbors, n_neighbors: int | None, least: int) -> int:
+    """Return how many neighbours to use, all of them by default, or raise."""
+    if n_neighbors is None and neighbors.k >= least:
+        return neighbors.k
+    remedy = f"These neighbours were searched with n_neighbors={neighbors.k}."
+    if neighbors.k < least:
+        remedy += " Search more, or give `dimension`."
+        return check_int("n_neighbors", neighbors.k, least, remedy=remedy)
+    return check_int("n_neighbors", n_neighbors, least, neighbors.k, remedy=remedy)

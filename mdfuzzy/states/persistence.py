@@ -1,0 +1,319 @@
+"""The peaks of the density on a graph, and how they merge: ToMATo's persistence."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import check_finite, check_numbers, check_real, check_type, read_only
+from mdfuzzy._threads import share, using_threads
+from mdfuzzy._warn import warn_user
+from mdfuzzy.neighbors.graph import Graph
+from mdfuzzy.states.prominence import ProminenceGap, divide_prominences, expected_noise
+
+_FIRST_BATCH = 1024  # points; each further batch is half as large as all before it
+
+
+@dataclass(frozen=True, eq=False)
+class Persistence:
+    """Every peak of a function on a graph, from high to low, and where its component meets a higher one.
+
+    Attributes
+    ----------
+    peaks : (P,) int32
+        The point of each peak, the highest first; of equally high points the one with the smaller index.
+    births : (P,) float64
+        The log density there.
+    deaths : (P,) float64
+        The log density at which the peak's component meets one with a higher peak; -inf for the highest
+        peak of each connected component of the graph, which never dies.
+    saddles : (P,) int32
+        The point at which that happens; -1 for a peak that never dies.
+    parents : (P,) int32
+        The number (not the point) of the peak to which the other side of the saddle ascends; its own
+        number for a peak that never dies. A peak that is not prominent enough joins the state of its parent.
+    ascents : (n,) int32
+        For every point the number of the peak that is reached by going to the highest neighbour
+        again and again.
+    noise : float
+        The prominence that sampling noise is expected to give a peak, as a root mean square, if the
+        density was estimated from `n_neighbors` neighbours; in the unit of the log density.
+    n_neighbors : int
+        Twice the neighbours that a point has in the graph.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 5 * np.repeat([0, 1, 2], 300)[:, None]
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
+    >>> graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
+    >>> peaks = mf.compute_persistence(graph, log_density)
+    >>> peaks.states(1.0), np.bincount(peaks.labels(1.0)).shape
+    (array([0, 1, 2]), (3,))
+    """
+
+    peaks: np.ndarray
+    births: np.ndarray
+    deaths: np.ndarray
+    saddles: np.ndarray
+    parents: np.ndarray
+    ascents: np.ndarray
+    noise: float
+    n_neighbors: int
+
+    def __post_init__(self) -> None:
+        for name in ("peaks", "births", "deaths", "saddles", "parents", "ascents"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __len__(self) -> int:
+        return len(self.peaks)
+
+    def __repr__(self) -> str:
+        top = ", ".join(f"{p:.3g}" for p in np.sort(self.prominences)[::-1][:6])
+        rest = ", ..." if len(self) > 6 else ""
+        return (
+            f"Persistence({len(self)} peaks of {len(self.ascents)} points in {self.n_components} components, "
+            f"prominences {top}{rest})"
+        )
+
+    @property
+    def prominences(self) -> np.ndarray:
+        """Birth minus death of each peak, (P,); infinite for a peak that never dies."""
+        return self.births - self.deaths
+
+    @property
+    def n_components(self) -> int:
+        """The number of connected components of the graph: peaks that never die."""
+        return int(np.count_nonzero(np.isneginf(self.deaths)))
+
+    def prominence_gap(self, *, level: float = 0.01, noise: float | None = None) -> ProminenceGap:
+        """Divide the peaks into noise and states, and say how clear the division is.
+
+        Parameters
+        ----------
+        level : float
+            Probability of calling noise a state anywhere in the data.
+        noise : float, optional
+            The scale of noise prominences to expect; the attribute `noise` by default. Give it for a
+            log density of your own that does not come from twice as many neighbours as the graph has.
+
+        Returns
+        -------
+        ProminenceGap
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf
+        >>> points = np.random.default_rng(0).normal(size=(2000, 2))
+        >>> points[:800] += 6
+        >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=60)
+        >>> peaks = mf.compute_persistence(neighbors.graph(), mf.dtm_log_density(neighbors))
+        >>> gap = peaks.prominence_gap()
+        >>> gap.n_states, gap.clear
+        (2, True)
+        """
+        noise = self.noise if noise is None else check_real("noise", noise, above=0)
+        return divide_prominences(
+            self.prominences,
+            noise=noise,
+            n_neighbors=self.n_neighbors,
+            n_points=len(self.ascents),
+            level=level,
+        )
+
+    def suggest_prominence(self, *, level: float = 0.01, noise: float | None = None) -> float:
+        """Return the prominence that noise would exceed anywhere in the data with probability `level`.
+
+        `prominence_gap` says more about the same division.
+
+        Parameters
+        ----------
+        level : float
+            The probability that any peak of noise in the whole data set is taken for a state.
+        noise : float, optional
+            The scale of noise prominences to expect; the attribute `noise` by default.
+
+        Returns
+        -------
+        float
+            The threshold, in the units of the log density.
+
+        Warns
+        -----
+        UserWarning
+            If a level ten times stricter or five times laxer would give other states.
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf
+        >>> points = np.random.default_rng(0).normal(size=(2000, 2))
+        >>> points[:800] += 6
+        >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=60)
+        >>> peaks = mf.compute_persistence(neighbors.graph(), mf.dtm_log_density(neighbors))
+        >>> len(peaks.states(peaks.suggest_prominence()))
+        2
+        """
+        gap = self.prominence_gap(level=level, noise=noise)
+        if not gap.clear:
+            warn_user(
+                f"The gap between noise and states is not clear. Found {gap}. Look at the `prominences`, "
+                "compare several k with `states_by_k`, and choose the smallest prominence of a state "
+                "yourself (`prominence` of `Settings`, `min_prominence` of `find_cores`)."
+            )
+        return gap.threshold
+
+    def states(self, min_prominence: float) -> np.ndarray:
+        """Return the numbers of the peaks of at least `min_prominence`, from high to low, (K,) int64."""
+        check_real("min_prominence", min_prominence, above=0, finite=False, remedy=_REMEDY)
+        return np.flatnonzero(self.prominences >= min_prominence)
+
+    def labels(self, min_prominence: float) -> np.ndarray:
+        """Give every point the state that it belongs to when peaks below `min_prominence` are merged.
+
+        Parameters
+        ----------
+        min_prominence : float
+            Peaks of at least this prominence are states of their own. Positive; infinity leaves one state
+            per component of the graph.
+
+        Returns
+        -------
+        (n,) int32
+            ToMATo's clusters, numbered from the highest peak down.
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf
+        >>> points = np.array([0.0, 0.1, 0.2, 1.08, 2.0, 2.1, 2.3])[:, None]
+        >>> graph = mf.euclidean_neighbors(points, n_neighbors=3).graph(k=2)
+        >>> peaks = mf.compute_persistence(graph, [1.0, 3.0, 1.0, 0.0, 1.0, 2.0, 1.0])
+        >>> peaks.labels(1.5)
+        array([0, 0, 0, 0, 1, 1, 1], dtype=int32)
+        """
+        states = self.states(min_prominence)
+        return self._state_of_peaks(states)[self.ascents]
+
+    def saddle_levels(self, min_prominence: float) -> np.ndarray:
+        """Return the level of the highest saddle that joins each state to any other, (K,) float64.
+
+        It is -inf for a state that is alone in its component of the graph.
+
+        Parameters
+        ----------
+        min_prominence : float
+            Peaks of at least this prominence are states.
+
+        Returns
+        -------
+        (K,) float64
+            One level per state.
+        """
+        states = self.states(min_prominence)
+        other = self._state_of_peaks(states)[self.parents[states]]
+        levels = self.deaths[states].copy()
+        np.maximum.at(levels, other, self.deaths[states])
+        return levels
+
+    def _state_of_peaks(self, states: np.ndarray) -> np.ndarray:
+        """Follow each peak to the first ancestor that is a state; (P,) int32, numbered as in `states`."""
+        target = self.parents.copy()
+        target[states] = states
+        while True:
+            further = target[target]
+            if np.array_equal(further, target):
+                break
+            target = further
+        number = np.empty(len(self), np.int32)
+        number[states] = np.arange(len(states), dtype=np.int32)
+        return number[target]
+
+
+_REMEDY = "`Persistence.suggest_prominence()` finds one; `Persistence.prominences` lists them all."
+
+
+def compute_persistence(
+    graph: Graph, log_density: npt.ArrayLike, *, n_jobs: int | None = None
+) -> Persistence:
+    """Find the peaks of a log density on a graph and the level at which each merges into a higher one.
+
+    The points are swept from high to low. A point without a higher neighbour is a peak and starts a
+    component; where components meet, the one with the lower peak ends (the elder rule).
+
+    Parameters
+    ----------
+    graph : Graph
+        Symmetric: a `union` or `radius` graph of a point set with itself.
+    log_density : (n,) array
+        Finite; any array will do. Ties are broken by index, so that the result does not
+        depend on the order of the edges. Adding a constant shifts births and deaths and changes nothing else.
+    n_jobs : int, optional
+        Threads; every core by default. The result does not depend on it.
+
+    Returns
+    -------
+    Persistence
+        Peaks, births, deaths and merge tree; hard labels for any threshold follow without another sweep.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.array([0.0, 0.1, 0.2, 1.08, 2.0, 2.1, 2.3])[:, None]
+    >>> graph = mf.euclidean_neighbors(points, n_neighbors=3).graph(k=2)
+    >>> peaks = mf.compute_persistence(graph, [1.0, 3.0, 1.0, 0.0, 1.0, 2.0, 1.0])
+    >>> peaks.peaks, peaks.prominences
+    (array([1, 5], dtype=int32), array([inf,  2.]))
+    """
+    from mdfuzzy._kernels import tomato
+
+    log_density = check_log_density(graph, log_density)
+    check_symmetric(graph)
+    order, rank = descending(log_density)
+    rows = graph.indptr, graph.indices
+    with using_threads(n_jobs):
+        up = np.empty_like(rank)
+        share(tomato.highest_neighbors, len(rank), *rows, rank, up)
+        ascents, peaks = tomato.ascend(order, up)
+        joined = np.arange(len(peaks), dtype=np.int32)
+        saddles, parents = np.full_like(joined, -1), joined.copy()
+        # Most components meet early. After that few points touch two of them, and those few are found
+        # in parallel: in batches that grow, each marked with the components of the one before.
+        start, stop = 0, _FIRST_BATCH
+        while start < len(order):
+            points = order[start:stop]
+            border = np.zeros(len(points), bool)
+            share(tomato.find_borders, len(points), *rows, rank, ascents, joined, points, border)
+            tomato.merge_peaks(*rows, rank, ascents, points[border], joined, saddles, parents)
+            start, stop = stop, stop + stop // 2
+    births = log_density[peaks]
+    deaths = np.where(saddles >= 0, log_density[saddles], -np.inf)
+    noise, n_neighbors = expected_noise(graph, log_density)
+    return Persistence(peaks, births, deaths, saddles, parents, ascents, noise, n_neighbors)
+
+
+def descending(log_density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points from high to low, ties by index, and the place of each point in that order."""
+    order = np.argsort(-log_density, kind="stable").astype(np.int32)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return order, rank
+
+
+def check_log_density(graph: Graph, log_density: npt.ArrayLike) -> np.ndarray:
+    """Return `log_density` as a float64 array with one finite value per point of `graph`, or raise."""
+    check_type("graph", graph, Graph, remedy="Make one with `Neighbors.graph`.")
+    log_density = check_numbers("log_density", log_density)
+    if log_density.shape != (len(graph),):
+        raise ValueError(
+            f"`log_density` must have one value per point of the graph, shape ({len(graph)},); "
+            f"got shape {log_density.shape}."
+        )
+    remedy = "A density of zero has no logarithm: leave such points out, or give them a small density."
+    return check_finite("log_density", log_density, remedy=remedy)
+
+
+def check_symmetric(graph: Graph) -> None:
+    """Raise unless `graph` is symmetric."""
+    if not graph.symmetric:
+        raise ValueError(
+            f"`graph` must be symmetric; got {graph!r}. Make it with `Neighbors.graph(k, kind='union')`."
+        )

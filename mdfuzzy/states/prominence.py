@@ -1,0 +1,211 @@
+"""Which peaks are states: the prominence that sampling noise alone would not reach."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mdfuzzy._check import check_numbers, check_real
+from mdfuzzy._words import counted
+from mdfuzzy.neighbors.graph import Graph
+
+_SAMPLE = 20_000  # points from which the scale of the noise is estimated
+_STRETCH = 2048  # of them looked at together
+_PRIOR_PEAKS = 10  # the expected scale weighs as much as so many observed peaks
+
+
+@dataclass(frozen=True)
+class ProminenceGap:
+    """Where the spectrum of prominences divides into noise and states, and how clearly.
+
+    Attributes
+    ----------
+    threshold : float
+        The prominence that the noise of the whole data set exceeds with probability `level`.
+    n_states : int
+        Peaks above it, with those that never die.
+    n_noise : int
+        Peaks below it.
+    noise : float
+        The scale of the noise: the root mean square of the prominences it makes.
+    largest_noise : float
+        The largest prominence below the threshold; 0 if there is none.
+    smallest_state : float
+        The smallest prominence above it; infinite if every state is a component of the graph by itself.
+    p_noise, p_state : float
+        The probabilities that noise alone makes a peak of `largest_noise`, or of `smallest_state`,
+        anywhere in the data.
+    level : float
+        The probability of calling noise a state anywhere in the data.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 5 * np.repeat([0, 1, 2], 300)[:, None]
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
+    >>> graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
+    >>> peaks = mf.compute_persistence(graph, log_density)
+    >>> gap = peaks.prominence_gap()
+    >>> gap.n_states, gap.clear, gap.largest_noise < gap.threshold < gap.smallest_state
+    (3, True, True)
+    """
+
+    threshold: float
+    n_states: int
+    n_noise: int
+    noise: float
+    largest_noise: float
+    smallest_state: float
+    p_noise: float
+    p_state: float
+    level: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether a level ten times stricter or five times laxer would give the same states."""
+        return self.p_state < self.level / 10 and self.p_noise > 5 * self.level
+
+    def __str__(self) -> str:
+        word = "clear" if self.clear else "NOT clear"
+        return (
+            f"{counted(self.n_states, 'state')} above a prominence of {self.threshold:.3g} ({word}): "
+            f"smallest state {self.smallest_state:.3g} (p = {self.p_state:.1g} under noise), "
+            f"largest noise {self.largest_noise:.3g} (p = {self.p_noise:.1g}), "
+            f"{counted(self.n_noise, 'peak of noise')} of scale {self.noise:.3g}"
+        )
+
+
+def divide_prominences(
+    prominences: np.ndarray, *, noise: float, n_neighbors: int, n_points: int, level: float = 0.01
+) -> ProminenceGap:
+    r"""Divide prominences into noise and states by a test of each against those below it.
+
+    The peaks that noise makes have prominences like the absolute value of a centred normal variable, with the
+    upper tail of :math:`\log \Gamma(m)` because a density is estimated from m neighbours. The scale is the
+    root mean square of `noise`, counted as ten peaks, and of the prominences below the one in question. From
+    the smallest up, the first prominence that noise would exceed in any of the n/m independent neighbourhoods
+    (or as many as there are peaks, if that is more) with a probability below `level` is a state, and so
+    are all larger ones.
+
+    Parameters
+    ----------
+    prominences : (P,) array
+        In any order; infinite ones are states.
+    noise : float
+        The scale to expect, in the same unit; positive.
+    n_neighbors : int
+        The number of neighbours from which the density was estimated, m.
+    n_points : int
+        The number of points, n.
+    level : float
+        Probability of calling noise a state, in (0, 1).
+
+    Returns
+    -------
+    ProminenceGap
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mdfuzzy.states.prominence import divide_prominences
+    >>> spectrum = [np.inf, 1.4, 0.3, 0.02, 0.01, 0.01, 0.005]
+    >>> gap = divide_prominences(spectrum, noise=0.015, n_neighbors=100, n_points=10_000)
+    >>> gap.n_states, gap.clear, round(gap.threshold, 3)
+    (3, True, 0.06)
+    """
+    from scipy.special import gammainc, gammaincinv
+
+    noise = check_real("noise", noise, above=0)
+    level = check_real("level", level, above=0, at_most=0.5)
+    prominences = check_numbers("prominences", prominences)
+    finite = np.sort(prominences[np.isfinite(prominences)])
+    m = float(n_neighbors)
+    looks = max(n_points / m, len(finite), 1.0)
+    # Scale before each peak is added to the noise: entry j has the j smallest in it.
+    sums = np.concatenate([[0.0], np.cumsum(finite**2)])
+    scales = np.sqrt((_PRIOR_PEAKS * noise**2 + sums) / (_PRIOR_PEAKS + np.arange(len(sums))))
+    critical = scales * np.sqrt(m) * (np.log(m) - np.log(gammaincinv(m, level / (2 * looks))))
+    above = np.flatnonzero(finite > critical[:-1])
+    j = int(above[0]) if len(above) else len(finite)
+
+    def p_value(prominence: float, scale: float) -> float:
+        return float(min(1.0, 2 * looks * gammainc(m, m * np.exp(-prominence / (scale * np.sqrt(m))))))
+
+    largest_noise = float(finite[j - 1]) if j else 0.0
+    smallest_state = float(finite[j]) if j < len(finite) else np.inf
+    return ProminenceGap(
+        threshold=float(max(critical[j], np.nextafter(largest_noise, np.inf))),
+        n_states=len(prominences) - j,
+        n_noise=j,
+        noise=float(scales[j]),
+        largest_noise=largest_noise,
+        smallest_state=smallest_state,
+        p_noise=p_value(largest_noise, scales[max(j - 1, 0)]),
+        p_state=p_value(smallest_state, scales[j]),
+        level=level,
+    )
+
+
+def expected_noise(graph: Graph, log_density: np.ndarray) -> tuple[float, int]:
+    r"""Return the scale of noise prominences to expect, and the number of neighbours that it is for.
+
+    An honest density estimate from m neighbours in d dimensions (by the distance to measure) has the variance
+    :math:`\sigma^2 = (2d + 4) / ((d + 4) m)` in its logarithm. A noise peak stands above its saddle by the
+    difference of two such errors, so the scale is :math:`\sqrt 2 \sigma`. The given `log_density` may be in
+    another unit (the logarithm of 1/DTM instead of its power d, for one): the unit is the ratio of its
+    interquartile range over the points to that of the density which the graph itself shows.
+
+    Parameters
+    ----------
+    graph : Graph
+        With k neighbours per point, or of a radius.
+    log_density : (n,) float64
+        In any unit.
+
+    Returns
+    -------
+    noise : float
+        In the unit of `log_density`.
+    n_neighbors : int
+        Twice the neighbours that a point has in the graph; of a radius graph their median number.
+    """
+    sample = np.unique(np.linspace(0, len(graph) - 1, _SAMPLE).astype(np.int64))
+    degrees = graph.degrees[sample]
+    m = 2 * graph.k if graph.k is not None else max(1, int(np.median(degrees)))
+    dimensions, farthest = _near_edges(graph, sample)
+    inverse_dimension = float(dimensions.mean()) if len(dimensions) else 0.0
+    shown = np.log1p(degrees)
+    if graph.k is not None and inverse_dimension > 0:
+        shown = -np.log(farthest) / inverse_dimension
+    # Where one of the two is flat there is nothing to compare: the unit of a log density.
+    unit = _spread(log_density[sample]) / (_spread(shown) or np.inf) or 1.0
+    sigma = np.sqrt((2 + 4 * inverse_dimension) / ((1 + 4 * inverse_dimension) * m))
+    return float(np.sqrt(2) * sigma * unit), m
+
+
+def _near_edges(graph: Graph, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return what the edges of points to their k nearest neighbours say of 1/dimension, and the longest.
+
+    Points with less than two such edges, or none of any length, are left out.
+    """
+    found = [np.empty((2, 0))]
+    for start in range(0, len(points), _STRETCH):
+        rows = points[start : start + _STRETCH]
+        first, last = graph.indptr[rows, None], graph.indptr[rows + 1, None]
+        places = first + np.arange((last - first).max())
+        lengths = np.full(places.shape, np.inf, np.float32)
+        lengths[places < last] = graph.distances[places[places < last]]
+        # The k shortest edges of a point in the union graph are those to its k nearest neighbours.
+        lengths = np.sort(lengths, axis=1)[:, : graph.k]
+        edges = np.isfinite(lengths)
+        longest = np.max(lengths, axis=1, initial=0, where=edges)
+        useful = (longest > 0) & (edges.sum(axis=1) > 1)
+        lengths, edges, longest = lengths[useful], edges[useful], longest[useful]
+        ratios = longest[:, None] / np.where(edges & (lengths > 0), lengths, longest[:, None])
+        found.append([np.log(ratios).sum(axis=1) / (edges.sum(axis=1) - 1), longest])
+    return tuple(np.concatenate(found, axis=1))
+
+
+def _spread(values: np.ndarray) -> float:
+    """Return the interquartile range."""
+    low, high = np.quantile(values, [0.25, 0.75])
+    return float(high - low)

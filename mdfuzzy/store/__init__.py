@@ -1,0 +1,1 @@
+"""The run directory: saved steps, from which a run resumes."""

@@ -1,0 +1,247 @@
+"""The command line: what it prints, and how it fails."""
+
+import logging
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mdfuzzy as mf
+from mdfuzzy.cli import main
+from mdfuzzy.frames.regions import ramachandran_regions
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch):
+    """Return a function that makes reading raise the given error."""
+
+    def fail_with(error: BaseException) -> None:
+        def load(*args, **options):
+            raise error
+
+        monkeypatch.setattr(mf, "load", load)
+
+    return fail_with
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a.xtc (30 frames), b.xtc (20 frames) and ala2.pdb, cut from the bundled trajectories."""
+    folder = tmp_path_factory.mktemp("files")
+    frames = mf.datasets.alanine_dipeptide()
+    frames.trajectory(np.arange(30)).save(folder / "a.xtc")
+    frames.trajectory(np.arange(20)).save(folder / "b.xtc")
+    frames.trajectory([0]).save(folder / "ala2.pdb")
+    return folder
+
+
+def the_line(text: str) -> str:
+    """Return the only line of `text`."""
+    (line,) = text.splitlines()
+    return line
+
+
+# --- what it prints
+
+
+def test_as_a_module():
+    command = [sys.executable, "-m", "mdfuzzy", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"mdfuzzy {mf.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])
+def test_help(arguments, capsys):
+    assert main(arguments) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("Usage: mdfuzzy [OPTIONS]")
+    commands = re.findall(r"^  (\w+)   *[A-Z]", out[out.index("Commands:") :], re.MULTILINE)
+    assert commands == ["demo", "run", "assign", "plot", "export", "report", "info"]
+    assert err == ""
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"mdfuzzy {mf.__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["demo", "run", "assign", "plot", "export", "report", "info"])
+def test_help_of_commands(command, capsys):
+    assert main([command, "--help"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(f"Usage: mdfuzzy {command} [OPTIONS]")
+    assert ("Examples:" in out) == (command != "demo")
+    assert max(map(len, out.splitlines())) <= 90
+    assert err == ""
+
+
+def test_demo(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo"]) == 0
+    out = capsys.readouterr().out
+    frames = mf.datasets.alanine_dipeptide()
+    result = mf.RunDir("mdfuzzy-demo").load()
+    assert out.startswith("Alanine dipeptide")
+    assert frames.summary() in out
+    names, shares = out[out.index("share of frames") :].splitlines()[:2]
+    assert names.split() == ["share", "of", "frames", "alpha-R", "PII", "beta", "alpha-L", "epsilon"]
+    residue, *values = shares.split()
+    assert residue == "ALA2"
+    # Every state of the molecule is in the bundled data.
+    assert all(float(value.rstrip("%")) > 0 for value in values)
+    assert sum(float(value.rstrip("%")) for value in values) == pytest.approx(100, abs=0.03)
+    # and every one is found
+    assert result.n_states == 5
+    assert str(result.states) in out
+    assert sum(state.frames for state in result.states) == 30_000
+    # It says what to look at, and that is there.
+    for name in ("report.html", "plots", "exports"):
+        assert f"  {Path('mdfuzzy-demo', name)}" in out
+        assert Path("mdfuzzy-demo", name).exists()
+    assert "mdfuzzy run traj*.xtc --top molecule.pdb -o out" in out
+    # Once more: the same, from what is there.
+    monkeypatch.setattr("mdfuzzy.cli.run.write_outputs", lambda folder, result: iter([]))
+    assert main(["demo"]) == 0
+    again, messages = capsys.readouterr()
+    assert again.startswith(out[: out.index("The slowest timescale")].rstrip())
+    assert "searching" not in messages
+
+
+def test_info(files, capsys):
+    paths = [str(files / "a.xtc"), str(files / "b.xtc")]
+    assert main(["info", *paths, "--top", str(files / "ala2.pdb")]) == 0
+    out = capsys.readouterr().out
+    assert "50 frames of 10 atoms in 2 trajectories" in out
+    assert re.search(r"a\.xtc: 30 frames", out)
+    assert re.search(r"b\.xtc: 20 frames", out)
+    assert re.search(r"^ALA2( +\d+\.\d\d%){5}$", out, re.MULTILINE)
+
+
+def test_info_with_other_atoms_and_stride(files, capsys):
+    arguments = ["--top", str(files / "ala2.pdb"), "--atoms", "name CA C N", "--stride", "10"]
+    assert main(["info", str(files / "a.xtc"), *arguments]) == 0
+    assert "3 frames of 6 atoms in 1 trajectory" in capsys.readouterr().out
+
+
+def test_info_takes_the_time_step(files, capsys):
+    import mdtraj as md
+
+    md.load(files / "a.xtc", top=files / "ala2.pdb").save(files / "a.dcd")
+    arguments = ["info", str(files / "a.dcd"), "--top", str(files / "ala2.pdb")]
+    assert main([*arguments, "--timestep", "0.5"]) == 0
+    assert "every 0.5 ps" in capsys.readouterr().out
+
+
+# --- how it fails
+
+
+def test_unknown_command(capsys):
+    assert main(["cluster"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert the_line(err) == "mdfuzzy: error: No such command 'cluster'. See `mdfuzzy --help`."
+
+
+def test_unknown_option(capsys):
+    assert main(["info", "--nonsense", "a.xtc"]) == 2
+    assert re.match(
+        r"mdfuzzy: error: .*--nonsense.* See `mdfuzzy info --help`\.$", the_line(capsys.readouterr().err)
+    )
+
+
+def test_no_files(capsys):
+    assert main(["info"]) == 2
+    assert "Missing argument 'FILES...'" in the_line(capsys.readouterr().err)
+
+
+def test_missing_file(capsys, tmp_path):
+    assert main(["info", str(tmp_path / "none.xtc"), "--top", str(tmp_path / "none.pdb")]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    line = the_line(err)
+    assert line.startswith("mdfuzzy: error: ")
+    assert "none." in line
+
+
+def test_bad_value(files, capsys):
+    assert main(["info", str(files / "a.xtc"), "--top", str(files / "ala2.pdb"), "--stride", "0"]) == 2
+    assert "`stride` must be an int of at least 1; got 0." in the_line(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("wrong\n  value"), TypeError("wrong value"), FileNotFoundError("wrong value")]
+)
+def test_bad_input_is_one_line_and_status_2(error, failing, capsys):
+    failing(error)
+    assert main(["info", "a.xtc"]) == 2
+    assert the_line(capsys.readouterr().err) == "mdfuzzy: error: wrong value"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no\nluck"), OSError("no luck"), MemoryError("no luck")])
+def test_other_failures_are_one_line_and_status_1(error, failing, capsys):
+    failing(error)
+    assert main(["info", "a.xtc"]) == 1
+    name = type(error).__name__
+    expected = f"mdfuzzy: error: {name}: no luck (mdfuzzy --debug ... shows where)"
+    assert the_line(capsys.readouterr().err) == expected
+
+
+def test_debug_shows_where(failing, capsys):
+    failing(ValueError("wrong value"))
+    assert main(["--debug", "info", "a.xtc"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("Traceback (most recent call last):")
+    assert "in load" in err
+    assert err.endswith("mdfuzzy: error: wrong value\n")
+
+
+def test_interrupt(failing, capsys):
+    failing(KeyboardInterrupt())
+    assert main(["info", "a.xtc"]) == 130
+    assert capsys.readouterr().err.strip() == "mdfuzzy: error: interrupted"
+
+
+def test_warnings_and_messages_are_single_lines(monkeypatch, capsys):
+    def load(*args, **options):
+        warnings.warn("two\nlines", UserWarning, stacklevel=2)
+        logging.getLogger("mdfuzzy").info("loading")
+        return mf.datasets.alanine_dipeptide()
+
+    monkeypatch.setattr(mf, "load", load)
+    before = list(logging.getLogger("mdfuzzy").handlers), logging.getLogger("mdfuzzy").level
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert main(["info", "a.xtc"]) == 0
+    assert capsys.readouterr().err.splitlines()[:2] == ["mdfuzzy: warning: two lines", "mdfuzzy: loading"]
+    assert (list(logging.getLogger("mdfuzzy").handlers), logging.getLogger("mdfuzzy").level) == before
+
+
+# --- regions
+
+
+@pytest.mark.parametrize(
+    ("phi", "psi", "region"),
+    [
+        (-72, -13, "alpha-R"),
+        (-76, 158, "PII"),
+        (-150, 157, "beta"),
+        (-150, -170, "beta"),
+        (57, 16, "alpha-L"),
+        (57, -171, "epsilon"),
+    ],
+)
+def test_peaks_of_alanine_dipeptide(phi, psi, region):
+    regions = ramachandran_regions(np.array([phi]), np.array([psi]))
+    assert [name for name, inside in regions.items() if inside[0]] == [region]
+
+
+@given(st.floats(-180, 180), st.floats(-180, 180))
+def test_regions_cover_the_plot_once(phi, psi):
+    regions = ramachandran_regions(np.array([phi]), np.array([psi]))
+    assert sum(int(inside[0]) for inside in regions.values()) == 1

@@ -1,0 +1,187 @@
+"""Implied timescales and the Chapman-Kolmogorov test, with intervals."""
+
+import numpy as np
+import pytest
+from helpers.chains import TWO_STATES, sample_chain
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mdfuzzy import kinetics
+from mdfuzzy.kinetics._resampling import draw_trajectories, interval
+
+EXACT = -1 / np.log(0.93)
+
+
+@pytest.fixture(scope="module")
+def dtrajs():
+    return sample_chain(TWO_STATES, [3000] * 10, seed=1)
+
+
+def test_the_interval_holds_the_exact_timescale(dtrajs):
+    found = kinetics.implied_timescales(dtrajs, lags=[5, 1, 2], timestep=2.0)
+    assert found.lags.tolist() == [1, 2, 5]
+    assert found.lag_times.tolist() == [2.0, 4.0, 10.0]
+    assert found.values.shape == found.lower.shape == found.upper.shape == (3, 1)
+    assert np.all(found.lower < 2 * EXACT)
+    assert np.all(found.upper > 2 * EXACT)
+    assert np.all((found.lower < found.values) & (found.values < found.upper))
+    assert found.unit == "ps"
+    assert found.complete.tolist() == [50, 50, 50]
+
+
+def test_intervals_cover_the_truth_as_often_as_they_say():
+    covered = 0
+    for seed in range(30):
+        dtrajs = sample_chain(TWO_STATES, [400] * 20, seed=seed)
+        found = kinetics.implied_timescales(dtrajs, lags=[1], seed=seed)
+        covered += found.lower[0, 0] <= EXACT <= found.upper[0, 0]
+    assert covered >= 22  # 27 expected; resampling 20 trajectories is a little narrow
+
+
+def test_values_are_those_of_the_models(dtrajs):
+    found = kinetics.implied_timescales(dtrajs, lags=[1, 4], n_resamples=0)
+    for row, lag in enumerate((1, 4)):
+        assert_allclose(found.values[row], kinetics.markov_model(dtrajs, lag=lag).timescales, rtol=1e-9)
+    assert np.isnan(found.lower).all()
+    assert "no resamples" in str(found)
+
+
+def test_the_automatic_lags_end_where_nothing_is_left(dtrajs):
+    found = kinetics.implied_timescales(dtrajs, n_resamples=5)
+    assert found.lags[0] == 1
+    assert found.lags[-1] < 300
+    assert np.isfinite(found.values[-1]).any()
+
+
+def test_a_timescale_shorter_than_the_lag_is_unknown(dtrajs):
+    found = kinetics.implied_timescales(dtrajs, lags=[1, 60], n_resamples=5)
+    assert np.isfinite(found.values[0]).all()
+    assert np.isnan([found.values[1], found.lower[1], found.upper[1]]).all()
+    assert "lag 60: none longer than the lag" in str(found)
+
+
+def test_one_trajectory_has_no_interval():
+    found = kinetics.implied_timescales(sample_chain(TWO_STATES, [3000]), lags=[1])
+    assert np.isfinite(found.values).all()
+    assert np.isnan([found.lower, found.upper]).all()
+    assert found.n_resamples == 0
+
+
+def test_resamples_that_lose_a_state_are_counted_and_leave_the_end_open():
+    # State 2 is visited in one of four trajectories, which many resamples do not draw.
+    visit = np.concatenate([np.repeat([0, 2, 0], 200), sample_chain(TWO_STATES, [400])[0]])
+    dtrajs = [*sample_chain(TWO_STATES, [1000] * 3), visit]
+    found = kinetics.implied_timescales(dtrajs, lags=[1], n_resamples=200)
+    draws = draw_trajectories(4, 200, 0)
+    assert found.complete[0] == np.count_nonzero(draws[:, 3])
+    assert 0.6 < found.complete[0] / 200 < 0.75  # 1 - 0.75**4 = 0.68
+    assert np.isfinite(found.values).all()
+    assert np.isfinite(found.lower).all()
+    assert np.isnan(found.upper[0, 0])  # the slow process may be as slow as you like
+    assert np.isfinite(found.upper[0, 1])
+    assert f"; {200 - found.complete[0]} resamples do not connect all states" in str(found)
+
+
+def test_fewer_timescales():
+    dtrajs = sample_chain(np.full((4, 4), 0.05) + 0.8 * np.eye(4), [2000] * 2)
+    assert kinetics.implied_timescales(dtrajs, lags=[1], n_resamples=2).values.shape == (1, 3)
+    assert kinetics.implied_timescales(dtrajs, lags=[1], n_resamples=2, n_timescales=2).values.shape == (1, 2)
+
+
+def test_the_same_seed_gives_the_same_interval(dtrajs):
+    options = {"lags": [2], "n_resamples": 10}
+    one, two, other = (kinetics.implied_timescales(dtrajs, seed=seed, **options) for seed in (3, 3, 4))
+    assert_array_equal(one.lower, two.lower)
+    assert one.lower[0, 0] != other.lower[0, 0]
+
+
+def test_the_ends_of_an_interval():
+    low, high = interval(np.append(np.arange(99.0), np.inf)[:, None], 0.9)
+    assert (low[0], high[0]) == (4.0, 95.0)
+    low, high = interval(np.append(np.arange(9.0), np.inf)[:, None], 0.9)
+    assert low[0] == 0.0
+    assert np.isnan(high[0])
+
+
+# --- Chapman-Kolmogorov
+
+
+def test_a_chain_passes(dtrajs):
+    test = kinetics.chapman_kolmogorov(dtrajs, lag=2, n_steps=4, timestep=0.5)
+    assert test.lag_times.tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert_allclose(test.predicted[0], test.estimated[0], rtol=0, atol=1e-12)
+    exact = [np.linalg.matrix_power(TWO_STATES, 2 * steps) for steps in (1, 2, 3, 4)]
+    assert_allclose(test.predicted, exact, atol=0.02)
+    assert np.all((test.lower <= test.predicted) & (test.predicted <= test.upper))
+    assert repr(test).endswith("4 steps of 1 ps; 16 of 16 predictions inside the intervals)")
+
+
+def test_an_interval_that_nothing_could_miss_does_not_count():
+    half = np.full((2, 2, 2), 0.5)
+    lower, upper = np.full((2, 2, 2), 0.4), np.full((2, 2, 2), 0.6)
+    lower[0], upper[0] = 0.0, 1.0
+    lower[1, 0] = 0.55
+    test = kinetics.ChapmanKolmogorov(np.array([1.0, 2.0]), half, half, lower, upper, [0, 1], "ps")
+    assert test.verdict == "2 of 4 predictions inside the intervals, the other 4 intervals open"
+
+
+def test_what_is_no_chain_fails():
+    # Two fast states that look alike, one of them behind a barrier: the pair has a memory.
+    matrix = np.array([[0.9, 0.1, 0.0], [0.1, 0.89, 0.01], [0.0, 0.01, 0.99]])
+    lumped = [np.minimum(dtraj, 1) for dtraj in sample_chain(matrix, [5000] * 10)]
+    test = kinetics.chapman_kolmogorov(lumped, lag=1, n_steps=10)
+    assert test.predicted[-1, 1, 1] < test.lower[-1, 1, 1]
+
+
+def test_deeptime_predicts_the_same(dtrajs):
+    test = kinetics.chapman_kolmogorov(dtrajs, lag=3, n_steps=3, n_resamples=0)
+    peer = kinetics.markov_model(dtrajs, lag=3).deeptime
+    for steps in (1, 2, 3):
+        start = np.array([1.0, 0.0])
+        assert_allclose(test.predicted[steps - 1, 0], peer.propagate(start, steps), atol=1e-9)
+        direct = kinetics.markov_model(dtrajs, lag=3 * steps)
+        assert_allclose(test.estimated[steps - 1], direct.transition_matrix, atol=1e-9)
+    assert np.isnan(test.lower).all()
+
+
+def test_resamples_without_a_state_widen_the_interval():
+    visit = np.concatenate([np.repeat([0, 2, 0], 200), sample_chain(TWO_STATES, [400])[0]])
+    dtrajs = [*sample_chain(TWO_STATES, [1000] * 3), visit]
+    test = kinetics.chapman_kolmogorov(dtrajs, lag=1, n_steps=2)
+    assert (test.complete < 50).all()
+    assert (test.lower[:, 2, 2] == 0).all()
+    assert (test.upper[:, 2, 2] == 1).all()
+    assert (test.upper - test.lower)[:, 0, 0].max() < 0.1
+
+
+# --- bad input
+
+
+def test_lags_longer_than_every_trajectory():
+    dtrajs = sample_chain(TWO_STATES, [50, 40])
+    with pytest.raises(ValueError, match=r"`lags` must be an int in \[1, 49\]; got 50. The longest of 2"):
+        kinetics.implied_timescales(dtrajs, lags=[1, 50])
+    with pytest.raises(ValueError, match=r"`lag \* n_steps` must be an int in \[1, 49\]; got 50"):
+        kinetics.chapman_kolmogorov(dtrajs, lag=10, n_steps=5)
+
+
+@pytest.mark.parametrize("dtrajs", [[np.zeros(50, int)], [np.repeat([0, 1], 25)]], ids=["one", "one way"])
+def test_nothing_connected(dtrajs):
+    with pytest.raises(ValueError, match="must connect at least two states, in both directions"):
+        kinetics.implied_timescales(dtrajs)
+    with pytest.raises(ValueError, match="must connect at least two states, in both directions"):
+        kinetics.chapman_kolmogorov(dtrajs, lag=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"lags": []}, ValueError, "`lags` must hold at least one lag; got none"),
+        ({"lags": [1.5]}, TypeError, "`lags` must be an int in"),
+        ({"n_timescales": 0}, ValueError, "`n_timescales` must be an int of at least 1; got 0"),
+        ({"n_resamples": -1}, ValueError, "`n_resamples` must be an int of at least 0; got -1"),
+        ({"confidence": 90}, ValueError, "`confidence` must be a finite number > 0 and <= 1; got 90"),
+    ],
+)
+def test_bad_options(options, error, message):
+    with pytest.raises(error, match=message):
+        kinetics.implied_timescales(sample_chain(TWO_STATES, [500]), **options)

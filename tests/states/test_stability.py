@@ -1,0 +1,138 @@
+"""States for other k and for other trajectories."""
+
+import numpy as np
+import pytest
+
+import mdfuzzy as mf
+from mdfuzzy.states.stability import _subgraph, _weighted_log_density
+
+
+def two_states(sizes=(600, 600), seed=0):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(sum(sizes), 2))
+    points[: sizes[0]] += 8
+    return points
+
+
+@pytest.fixture(scope="module")
+def neighbors():
+    return mf.euclidean_neighbors(two_states(), n_neighbors=60)
+
+
+def test_the_number_of_states_for_several_k(neighbors):
+    scan = mf.states_by_k(neighbors, ks=[30, 12, 20])
+    assert scan.k.tolist() == [12, 20, 30]
+    assert scan.n_states.tolist() == [2, 2, 2]
+    assert scan.clear.shape == (3,)
+    assert "k = 12: 2 states above" in str(scan)
+
+
+def test_a_scan_gives_what_the_steps_give(neighbors):
+    scan = mf.states_by_k(neighbors, ks=[20], dimension=2.0)
+    logf = mf.dtm_log_density(neighbors, n_neighbors=40, dimension=2.0)
+    assert scan.gaps[0] == mf.compute_persistence(neighbors.graph(k=20), logf).prominence_gap()
+
+
+def test_the_default_ks_end_at_half_the_neighbours(neighbors):
+    scan = mf.states_by_k(neighbors)
+    assert scan.k[0] == 5
+    assert scan.k[-1] == 30
+    assert len(scan.k) == 7
+
+
+def test_a_weight_of_one_is_the_ordinary_density(neighbors):
+    kept, logf = _weighted_log_density(neighbors, np.ones(len(neighbors), int), 60, 2.0)
+    assert kept.all()
+    expected = mf.dtm_log_density(neighbors, dimension=2.0) + np.log(60)
+    np.testing.assert_allclose(logf, expected, rtol=0, atol=1e-12)
+
+
+def test_weights_count_neighbours_as_often_as_they_say():
+    neighbors = mf.Neighbors([[1, 2], [0, 2], [1, 0]], [[1.0, 3.0], [1.0, 2.0], [2.0, 3.0]])
+    kept, logf = _weighted_log_density(neighbors, np.array([2, 3, 0]), 2, 2.0)
+    assert kept.tolist() == [True, True, False]
+    # Point 0 sees three copies of point 1 at distance 1; point 1 sees two of point 0 at 1.
+    np.testing.assert_allclose(logf[:2], [np.log(3), np.log(2)], rtol=0, atol=1e-12)
+
+
+def test_a_subgraph_keeps_the_edges_between_the_points_kept():
+    graph = mf.euclidean_neighbors(np.random.default_rng(1).normal(size=(40, 2)), n_neighbors=6).graph(k=3)
+    kept = np.random.default_rng(2).random(40) < 0.6
+    part = _subgraph(graph, kept)
+    old = np.flatnonzero(kept)
+    for new, i in enumerate(old):
+        expected = [(int(j), float(d)) for j, d in zip(*graph.edges(i), strict=True) if kept[j]]
+        found = [(int(old[j]), float(d)) for j, d in zip(*part.edges(new), strict=True)]
+        assert found == expected
+
+
+def test_a_subgraph_of_a_graph_with_isolated_points():
+    graph = mf.Graph([0, 0, 1, 2, 2], [2, 1], [1.0, 1.0], "radius", 4, scale=1.0)
+    part = _subgraph(graph, np.array([True, False, True, True]))
+    assert part.degrees.tolist() == [0, 0, 0]
+
+
+def test_states_seen_by_every_trajectory_are_always_found():
+    rng = np.random.default_rng(3)
+    points = two_states()[rng.permutation(1200)]  # each of six trajectories visits both states
+    result = mf.resample_states(mf.euclidean_neighbors(points, n_neighbors=60), [200] * 6, n_resamples=12)
+    assert result.n_states.tolist() == [2] * 12
+    assert result.support.tolist() == [1.0, 1.0]
+    assert "2 states in all the data; of 12 resamples" in str(result)
+
+
+def test_a_state_of_one_trajectory_is_found_as_often_as_that_one_is_drawn():
+    points = two_states(sizes=(300, 1200))
+    neighbors = mf.euclidean_neighbors(points, n_neighbors=60)
+    result = mf.resample_states(neighbors, [300] * 5, n_resamples=40, seed=4)
+    drawn = np.random.default_rng(4).integers(5, size=(40, 5))
+    expected = np.mean((drawn == 0).any(axis=1))
+    assert sorted(result.support.tolist()) == sorted([expected, 1.0])
+    assert result.n_states.tolist() == (1 + (drawn == 0).any(axis=1)).tolist()
+
+
+def test_the_same_seed_gives_the_same_result(neighbors):
+    first, second = (mf.resample_states(neighbors, [300] * 4, n_resamples=6, seed=5) for _ in range(2))
+    assert first.n_states.tolist() == second.n_states.tolist()
+    assert first.support.tolist() == second.support.tolist()
+
+
+def test_bad_input_is_refused(neighbors):
+    with pytest.raises(ValueError, match=r"`ks` must be an int in \[1, 30\]; got 31.*n_neighbors=60"):
+        mf.states_by_k(neighbors, ks=[31])
+    few = mf.Neighbors(neighbors.indices[:, :1], neighbors.distances[:, :1])
+    with pytest.raises(ValueError, match=r"`neighbors.k` must be an int of at least 2; got 1. Search more"):
+        mf.states_by_k(few)
+    with pytest.raises(ValueError, match=r"`dimension` must be a finite number > 0; got 0"):
+        mf.states_by_k(neighbors, dimension=0)
+    with pytest.raises(ValueError, match=r"`lengths` must be of at least 2 trajectories; got \[1200\]"):
+        mf.resample_states(neighbors, [1200])
+    with pytest.raises(
+        ValueError, match=r"`lengths` must be positive integers that add up to 1200.*sum of 1100"
+    ):
+        mf.resample_states(neighbors, [600, 500])
+    with pytest.raises(ValueError, match=r"`n_resamples` must be an int of at least 1; got 0"):
+        mf.resample_states(neighbors, [600, 600], n_resamples=0)
+    with pytest.raises(ValueError, match=r"`level` must be a finite number > 0 and <= 0.5; got 2"):
+        mf.resample_states(neighbors, [600, 600], level=2)
+
+
+def test_frames_that_lose_their_neighbours_are_no_states():
+    # The second trajectory has frames scattered over the dense first one, and a state of its own.
+    rng = np.random.default_rng(7)
+    points = np.concatenate(
+        [rng.normal(size=(1000, 2)), rng.normal(size=(60, 2)), rng.normal(size=(300, 2)) + 9]
+    )
+    result = mf.resample_states(mf.euclidean_neighbors(points, n_neighbors=40), [1000, 360], n_resamples=30)
+    assert set(result.n_states.tolist()) <= {1, 2}
+
+
+def test_the_noise_of_a_resample_comes_on_top_of_that_of_the_sample():
+    # One state. At a level of 0.3 other numbers are to be rare; without the doubled variance they are not.
+    others = []
+    for seed in range(4):
+        points = np.random.default_rng(seed).normal(size=(2000, 2))
+        neighbors = mf.euclidean_neighbors(points, n_neighbors=30)
+        found = mf.resample_states(neighbors, [100] * 20, seed=1, dimension=2.0, level=0.3)
+        others += (found.n_states > 1).tolist()
+    assert np.mean(others) < 0.2
