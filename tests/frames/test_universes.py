@@ -347,8 +347,6 @@ def test_peak_memory_has_no_second_copy_of_the_result(tmp_path):
     assert result > 28e6
     limit = 1.25 * result + 3 * _formats._CHUNK_BYTES
     assert grown < limit, f"{grown / 1e6:.1f} MB for {result / 1e6:.1f} MB"
-        f"{grown / 1e6:.1f} MB for {result / 1e6:.1f} MB"
-    )
 
 
 # --- what cannot be loaded
