@@ -39,7 +39,7 @@ def frames_rows(name: str, neighbors: mf.Neighbors) -> Iterator[str]:
             cells.append("")
             continue
         gap = divide(neighbors, k)
-        cells.append(f"{gap.n_states}" if gap.clear else f"({gap.n_states})")
+        cells.append(f"{gap.n_states}" if gap.well_determined else f"({gap.n_states})")
     yield f"| {name} | {mf.suggest_k(len(neighbors))} | " + " | ".join(cells) + " |"
 
 

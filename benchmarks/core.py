@@ -127,10 +127,10 @@ class ConjugateGradients:
         values = np.exp(np.repeat(half, graph.degrees) + half[graph.indices])
         mass = logs + log_sums
         self.root = np.exp((mass - mass.max()) / 2)
-        self.free = np.flatnonzero(cores.labels < 0)
+        self.free = np.flatnonzero(cores.core_of < 0)
         rows = csr_array((values, graph.indices, graph.indptr), shape=(n, n))[self.free]
         self.matrix = (eye_array(len(self.free), format="csr") - rows[:, self.free]).tocsr()
-        self.inflow = [rows @ np.where(cores.labels == c, self.root, 0.0) for c in range(len(cores))]
+        self.inflow = [rows @ np.where(cores.core_of == c, self.root, 0.0) for c in range(len(cores))]
         self.columns = range(len(cores)) if n <= ALL_COLUMNS else range(1)
         self.share = len(cores) / len(self.columns)
         self.solutions, self.failed = [], 0

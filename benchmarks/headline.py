@@ -30,14 +30,14 @@ from mdfuzzy.cli.outputs import write_outputs
 STEPS = {
     "neighbors": "neighbours",
     "dimension": "dimension",
-    "window": "window",
+    "bandwidth": "bandwidth",
     "log_density": "density",
     "persistence": "persistence",
     "prominence": "prominence",
     "cores": "cores",
     "beta_scan": "scan over beta",
     "memberships": "memberships",
-    "interfaces": "interfaces",
+    "transition_regions": "transition_regions",
     "visits": "visits",
 }
 #: What happens before the pipeline asks for a step, where that is more than nothing.
@@ -115,7 +115,7 @@ def run(files: list[Path], top: Path, folder: Path) -> dict:
         "steps": clock.rows(),
         "states": result.n_states,
         "basins": result.cores.basin_sizes.tolist(),
-        "interfaces": len(result.interfaces),
+        "transition_regions": len(result.transition_regions),
         "gap": str(result.gap),
         "chosen": result.chosen,
         "warnings": list(result.warnings),
@@ -193,7 +193,10 @@ def main() -> None:
             found = run(files, folder / "xtc" / "ala2.pdb", folder / "run")
     print(f"{found['frames']:,} frames; {describe_machine(found['machine'])}")
     print("\n".join([*table(found), "", *goals(found)]))
-    print(f"{found['states']} states {found['basins']}, {found['interfaces']} interfaces; {found['gap']}")
+    print(
+        f"{found['states']} states {found['basins']}, {found['transition_regions']} transition "
+        f"regions; {found['gap']}"
+    )
     if options.json is not None:
         save_text(options.json, json.dumps(found, indent=1) + "\n")
     if options.write is not None:

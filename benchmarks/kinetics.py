@@ -1,4 +1,4 @@
-"""States, interfaces, timescales and calibration of alanine dipeptide, against k-means, on real trajectories.
+"""States, transition regions, timescales and calibration of alanine dipeptide, beside k-means.
 
     python benchmarks/kinetics.py --data ../shared/data/ala2_kinetics --write docs/theory/kinetics-450K.md
     python benchmarks/kinetics.py --data ../shared/data/ala2 --frames 13000 --stride 4 \\
@@ -35,7 +35,7 @@ def table(head: Sequence[str], rows: Iterator[Sequence[object]]) -> Iterator[str
 
 
 def states_table(study: Study, rule: str) -> Iterator[str]:
-    """Yield the states, and the interfaces between them at beta = 2; visits are counted by milestones."""
+    """Yield the states and their transition regions at beta = 2; milestones count the visits."""
     frames, cores, milestones = study.frames, study.cores[rule], study.result.milestones
     seen = mf.kinetics.visits(frames, milestones)
 
@@ -55,11 +55,13 @@ def states_table(study: Study, rule: str) -> Iterator[str]:
     head = ["state", "peak (phi, psi)", "basin", "core", "milestone", "visits"]
     yield from table([*head, f"mean dwell ({seen.unit})", "metastable"], rows())
     values = study.memberships(rule, 2.0).astype(np.float64)
-    memberships = mf.Memberships(values, np.zeros(len(values)), 2.0, np.zeros(len(values)), 0.0)
-    found = mf.find_interfaces(frames, memberships, milestones)
-    each = zip(found.pairs, found.sizes, found.populations, found.balance, found.transitions, strict=True)
+    memberships = mf.Memberships(
+        values=values, lost=np.zeros(len(values)), beta=2.0, log_weights=np.zeros(len(values)), exponent=0.0
+    )
+    found = mf.find_transition_regions(frames, memberships, milestones)
+    each = zip(found.pairs, found.sizes, found.fractions, found.mixing, found.transitions, strict=True)
     yield from table(
-        ["states that touch", "transition frames", "share", "mean balance", "transitions made"],
+        ["states that touch", "transition frames", "share", "mean mixing", "transitions made"],
         ((f"{a} and {b}", f"{n:,}", f"{p:.2%}", f"{w:.2f}", f"{m:,}") for (a, b), n, p, w, m in each),
     )
 
@@ -85,7 +87,7 @@ def timescales_table(study: Study, number: int = 3) -> Iterator[str]:
             "lags": lags,
             "timestep": study.step,
             "n_timescales": number,
-            "n_resamples": 40,
+            "n_bootstrap": 40,
             "seed": SEED,
         }
         found = mf.kinetics.implied_timescales(dtrajs, **options)
@@ -150,7 +152,7 @@ def calibration_table(study: Study, direction: str) -> tuple[list[str], dict[str
             at = each.row("memberships, beta = 2")
             yield (
                 rule,
-                f"{each.n_passages:,}",
+                f"{each.n_transitions:,}",
                 f"{each.scores[0]:.3f}",
                 skill(each, "hard assignment"),
                 skill(each, "hard assignment, fitted"),
@@ -163,7 +165,7 @@ def calibration_table(study: Study, direction: str) -> tuple[list[str], dict[str
                 f"{each.powers[at]:.2f} ± {each.power_errors[at]:.2f}",
             )
 
-    head = ["core rule", "passages", "score of the constant guess", "hard assignment", "the same, fitted"]
+    head = ["core rule", "transitions", "score of the constant guess", "hard assignment", "the same, fitted"]
     head += ["beta = 1", "beta = 2", "by entropy", "by calibration", "beta = infinity"]
     head += ["k-means Markov model", "power at beta = 2"]
     return list(table(head, rows())), found
@@ -188,7 +190,7 @@ def yardsticks(study: Study) -> dict[str, np.ndarray]:
 
 def rules_table(study: Study) -> Iterator[str]:
     """Yield the skills of all rules on the same labels and frames: those outside every core of every rule."""
-    outside = np.all([cores.labels < 0 for cores in study.cores.values()], axis=0)
+    outside = np.all([cores.core_of < 0 for cores in study.cores.values()], axis=0)
     found = {
         (rule, name): judge(study, rule, labels, frames=outside & (labels < 0))
         for name, labels in yardsticks(study).items()
@@ -219,7 +221,7 @@ def rules_table(study: Study) -> Iterator[str]:
         each = found[DEFAULT, name]
         yield (
             f"{name[0].upper()}{name[1:]}: {each.n_frames:,} frames outside every core of every rule, in "
-            f"{each.n_passages:,} passages; the constant guess scores {each.scores[0]:.3f}."
+            f"{each.n_transitions:,} transitions; the constant guess scores {each.scores[0]:.3f}."
         )
         yield ""
 
@@ -244,14 +246,14 @@ def draw(path: Path, found: dict[str, mf.kinetics.Calibration]) -> None:
         ax.plot([0, 1], [0, 1], color="0.6", lw=1, zorder=0)
         for name, (color, marker) in series.items():
             diagram = each.diagrams[each.row(name)]
-            full = diagram.passages > 0
+            full = diagram.transitions > 0
             error = [diagram.observed - diagram.lower, diagram.upper - diagram.observed]
             ax.errorbar(
                 diagram.predicted[full], diagram.observed[full], np.array(error)[:, full],
                 color=color, marker=marker, ms=4, lw=1, capsize=2, label=name,
             )  # fmt: skip
         ax.set(
-            title=f"cores: {rule}\n{each.n_passages:,} passages",
+            title=f"cores: {rule}\n{each.n_transitions:,} transitions",
             xlabel="predicted probability",
             xlim=(0, 1),
             ylim=(0, 1),
@@ -268,13 +270,14 @@ def report(study: Study, command: str) -> tuple[str, dict[str, mf.kinetics.Calib
     frames = study.frames
     lines = [f"Printed by `{command}`.", "", f"{frames.summary().splitlines()[0]}", ""]
     lines += [
-        f"**States and interfaces** (cores: {DEFAULT}; beta = 2; visits and transitions between milestones).",
+        f"**States and transition regions** (cores: {DEFAULT}; beta = 2; visits and transitions between "
+        "milestones).",
         "",
         *states_table(study, DEFAULT),
     ]
     lines += [
-        "**Implied timescales** in ps, longer than twice the lag, with 90 % intervals from 40 resamples of "
-        "whole trajectories (?: not determined by the data).",
+        "**Implied timescales** in ps, longer than twice the lag, with 90 % intervals from 40 "
+        "bootstrap samples of whole trajectories (?: not determined by the data).",
         "",
         *timescales_table(study),
     ]
@@ -290,7 +293,7 @@ def report(study: Study, command: str) -> tuple[str, dict[str, mf.kinetics.Calib
             forward = found
         lines += [
             f"**Calibration, the {direction} core**: skill over the constant guess on trajectories left out, "
-            "with 95 % intervals from resampling whole trajectories; each rule on its own cores.",
+            "with 95 % intervals from a bootstrap over whole trajectories; each rule on its own cores.",
             "",
             *calibrated,
         ]

@@ -17,7 +17,7 @@ RULES = {
     "share, 20 %": {"rule": "share", "share": 0.2},
     "share, 40 %": {"rule": "share", "share": 0.4},
 }
-#: The core rule of the pipeline, for which states and interfaces are shown.
+#: The core rule of the pipeline, for which states and transition regions are shown.
 DEFAULT = "prominence"
 CENTERS, SEED = 100, 0
 

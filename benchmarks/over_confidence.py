@@ -9,6 +9,7 @@ looked at every 0.2, 1 and 5 ps.
 
 import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,7 @@ def wells(d: int, spacing: float, rule: str) -> Sequence[object]:
     if rule == "slabs":
         exact = mf.kinetics.calibration(data, exact_committor(x), cores, coordinates=data.values[:, :2])
         cells = [number(exact, "memberships", "skills"), number(exact, "memberships", "powers")]
-    share = np.mean(cores.labels >= 0)
+    share = np.mean(cores.core_of >= 0)
     return (
         *(d, "slabs" if rule == "slabs" else "share, 10 %", f"{share:.0%}", f"{spacing:g}", *cells),
         *outcome_cells(found),
@@ -93,7 +94,7 @@ def alanine_rows(result: mf.Clustering) -> Iterator[Sequence[object]]:
     frames = result.data
     angles = np.deg2rad(np.concatenate([frames.phi, frames.psi], axis=1))
     torsions = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
-    # Two trajectories are too few to leave some out; 1 ns is far longer than any passage.
+    # Two trajectories are too few to leave some out; 1 ns is far longer than any transition.
     pieces = np.arange(len(frames)).reshape(-1, 5000)
     for share in SHARES:
         cores = mf.find_cores(
@@ -107,11 +108,8 @@ def alanine_rows(result: mf.Clustering) -> Iterator[Sequence[object]]:
         for stride in STRIDES:
             order = pieces[:, ::stride].ravel()
             data = mf.Features(list(torsions[pieces[:, ::stride]]))
-            thinned = mf.BetaScan(
-                *(scan.betas, scan.entropy, scan.scores, scan.beta, scan.n_plateaus, (), None),
-                *(scan.residuals, scan.row_sum_errors, scan.memberships[:, order]),
-            )
-            found = mf.kinetics.calibration(data, thinned, cores.labels[order])
+            thinned = replace(scan, notes=(), frames=None, memberships=scan.memberships[:, order])
+            found = mf.kinetics.calibration(data, thinned, cores.core_of[order])
             moved = rmsd_step(frames, stride)
             yield f"share, {share:.0%}", f"{0.2 * stride:g}", f"{moved:.4f}", *outcome_cells(found)
 

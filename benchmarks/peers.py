@@ -60,7 +60,9 @@ def cluster(frames: mf.Frames) -> tuple[mf.Clustering, Peer]:
     start = time.perf_counter()
     result = mf.cluster(frames, progress=False)
     seconds = time.perf_counter() - start
-    words = f"{result.n_states} states, {len(result.interfaces)} interfaces, no parameter given"
+    words = (
+        f"{result.n_states} states, {len(result.transition_regions)} transition regions, no parameter given"
+    )
     gives = "states, their cores, a membership of every frame in every state, transition frames"
     return result, Peer("mdfuzzy", gives, seconds, peak_memory(), words, 1.0)
 

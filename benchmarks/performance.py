@@ -46,8 +46,8 @@ _HEADLINE = """## The whole way, {frames:,} frames
     python benchmarks/headline.py
 
 From XTC files to memberships, pictures, files for other programs and the report, as `mdfuzzy run` does it, no
-parameter given. {states} states with {sizes} frames; interfaces: {interfaces}; {megabytes:,.0f} MB of results
-on disk; threads: {threads}.
+parameter given. {states} states with {sizes} frames; transition regions: {transition_regions};
+{megabytes:,.0f} MB of results on disk; threads: {threads}.
 
 {goals}
 

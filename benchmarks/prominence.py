@@ -67,10 +67,10 @@ def judge(neighbors: mf.Neighbors, k: int, kde: bool = False) -> tuple[int, bool
     """Return (states, whether the gap is clear)."""
     part = mf.Neighbors(neighbors.indices[:, : 2 * k], neighbors.distances[:, : 2 * k])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a window at the end of its range
+        warnings.simplefilter("ignore")  # a bandwidth at the end of its range
         log_density = mf.kde_log_density(part) if kde else mf.dtm_log_density(part)
     gap = mf.compute_persistence(part.graph(k=k), log_density, n_jobs=1).prominence_gap()
-    return gap.n_states, gap.clear
+    return gap.n_states, gap.well_determined
 
 
 def trial(case: tuple) -> list[tuple]:
@@ -136,7 +136,7 @@ def saved(argument: str) -> str:
         peaks = mf.compute_persistence(part.graph(k=k), mf.dtm_log_density(part))
         gap = peaks.prominence_gap()
         lines.append(
-            f"| {name} | {len(part):,} | {k} | {gap.n_states} | {'yes' if gap.clear else 'no'} "
+            f"| {name} | {len(part):,} | {k} | {gap.n_states} | {'yes' if gap.well_determined else 'no'} "
             f"| {gap.noise:.3g} | {gap.largest_noise:.3g} | {gap.threshold:.3g} | {gap.smallest_state:.3g} |"
         )
     return "\n".join(lines) + "\n"

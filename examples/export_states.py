@@ -15,10 +15,10 @@ import mdfuzzy as mf
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "exported")
 frames = mf.datasets.alanine_dipeptide(stride=5)  # your own: mf.load("run*.xtc", top="protein.pdb")
 result = mf.cluster(frames)
-print(result.interfaces.table())
+print(result.transition_regions.table())
 
 found = frames, result.cores, result.memberships
-mf.exports.structures(folder / "structures", *found, result.interfaces, n=10, overwrite=True)
+mf.exports.structures(folder / "structures", *found, result.transition_regions, n=10, overwrite=True)
 mf.exports.frame_table(folder / "frames.csv", *found, overwrite=True)
 # Larger cores for a Markov model: trajectories hardly ever enter those in which the walk ends.
 mf.exports.write_pyemma(

@@ -22,7 +22,7 @@ print(result)
 # %%
 # The entropy of the memberships falls with beta: they grow fuzzy. Without trajectories the beta is taken at
 # which it falls most steeply, which is what ``mf.Settings(beta="entropy")`` does, on a finer grid; with them
-# ``beta="kinetic"`` asks which beta foretells best where the molecule goes next.
+# ``beta="kinetic"`` asks which beta predicts best where the molecule goes next.
 
 walk = result.graph, result.log_density, result.cores
 scan = mf.scan_beta(*walk, betas=np.geomspace(0.3, 10, 7), dimension=2)

@@ -20,7 +20,7 @@ print(result.summary())
 # %%
 # The three pictures side by side. The states are numbered by the density at their peaks. On the right the
 # second-highest membership, which is 0 for a frame inside a state and 0.5 for one half-way between two: the
-# interfaces light up.
+# transition regions light up.
 
 fig, axes = plt.subplots(1, 3, figsize=(11.4, 3.1), layout="compressed")
 for ax, kind in zip(axes, ("density", "states", "second"), strict=True):
@@ -39,10 +39,10 @@ mf.plots.ramachandran(frames, result, kind="free_energy", ax=axes[1])
 
 # %%
 # The states as a network. The number on a line says how often the trajectories went from one to the other; a
-# dotted line has passages, but too few frames on the way for an interface.
+# dotted line has transitions, but too few frames on the way for a transition region.
 
 fig, ax = plt.subplots(figsize=(6, 4), layout="compressed")
-mf.plots.state_network(result.interfaces, result.memberships, ax=ax)
+mf.plots.state_network(result.transition_regions, result.memberships, ax=ax)
 
 # %%
 # The memberships along the second trajectory: a visit of 0.8 ns to phi > 0, state 0.

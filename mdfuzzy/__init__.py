@@ -29,11 +29,11 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
         "rmsd_mdtraj": ("rmsd_neighbors_mdtraj",),
     },
     "states": {
-        "density": ("dtm_log_density", "kde_log_density", "kde_window"),
+        "density": ("dtm_log_density", "kde_log_density", "kde_bandwidth"),
         "dimension": ("intrinsic_dimension",),
         "persistence": ("Persistence", "compute_persistence"),
         "prominence": ("ProminenceGap",),
-        "stability": ("KScan", "Resampling", "resample_states", "states_by_k"),
+        "stability": ("KScan", "StateBootstrap", "bootstrap_states", "states_by_k"),
         "cores": ("Cores", "find_cores", "find_milestones"),
     },
     "memberships": {
@@ -43,7 +43,7 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
         "beta_scan": ("BetaScan", "scan_beta"),
         "scores": ("EntropicPurity", "clustering_entropy", "entropic_purity", "purity"),
     },
-    "kinetics": {"interfaces": ("Interfaces", "find_interfaces")},
+    "kinetics": {"transition_regions": ("TransitionRegions", "find_transition_regions")},
     "pipeline": {
         "settings": ("Settings", "suggest_k"),
         "state_table": ("State", "StateTable"),

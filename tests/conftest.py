@@ -49,7 +49,7 @@ def peptide_result() -> mdfuzzy.Clustering:
 @pytest.fixture(scope="session")
 def peptide_report(peptide_result: mdfuzzy.Clustering, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of `peptide_result`, with all that a report can have."""
-    validation = mdfuzzy.validate_model(peptide_result, n_resamples=5)
+    validation = mdfuzzy.validate_model(peptide_result, n_bootstrap=5)
     path = tmp_path_factory.mktemp("report") / "report.html"
     tests = {"timescales": validation.timescales, "test": validation.test}
     return mdfuzzy.report.write_report(path, peptide_result, title="Alanine dipeptide", **tests)

@@ -8,15 +8,15 @@ import mdfuzzy as mf
 from bonis_oudot.drawing import panels, save
 
 #: What the paper reports.
-PAPER = {"frames": 1_420_738, "states": "5", "interfaces": "6 to 7", "beta": 0.2}
-#: Temperatures at which interfaces are counted: as simulated, the plain walk, and the paper's.
+PAPER = {"frames": 1_420_738, "states": "5", "transition_regions": "6 to 7", "beta": 0.2}
+#: Temperatures at which transition regions are counted: as simulated, the plain walk, and the paper's.
 BETAS = (2.0, 1.0, 0.2)
 #: The one that is drawn.
 DRAWN = 2.0
 
 
 def run(folder: Path, frames: mf.Frames, *, more: mf.Frames | None = None, jobs: int | None) -> dict:
-    """Cluster by default, draw the three panels of the paper, count states and interfaces.
+    """Cluster by default, draw the three panels of the paper, count states and transition regions.
 
     With `more` frames these are counted there as well.
     """
@@ -40,7 +40,7 @@ def cluster(frames: mf.Frames, jobs: int | None) -> mf.Clustering:
 
 
 def count(frames: mf.Frames, result: mf.Clustering, jobs: int | None) -> dict:
-    """Return the states with their peaks and sizes, and the interfaces at every temperature."""
+    """Return the states with their peaks and sizes, and the transition regions at every temperature."""
     angles = np.column_stack([frames.phi[:, 0], frames.psi[:, 0]])[result.cores.peaks]
     return {
         "frames": len(frames),
@@ -50,11 +50,11 @@ def count(frames: mf.Frames, result: mf.Clustering, jobs: int | None) -> dict:
         "peaks": angles.round().astype(int).tolist(),
         "basins": result.cores.basin_sizes.tolist(),
         "cores": result.cores.sizes.tolist(),
-        "interfaces": [count_interfaces(frames, result, beta, jobs) for beta in BETAS],
+        "transition_regions": [count_transition_regions(frames, result, beta, jobs) for beta in BETAS],
     }
 
 
-def count_interfaces(frames: mf.Frames, result: mf.Clustering, beta: float, jobs: int | None) -> dict:
+def count_transition_regions(frames: mf.Frames, result: mf.Clustering, beta: float, jobs: int | None) -> dict:
     """Return the pairs of states that touch at a temperature, with their frames and transitions."""
     memberships = result.memberships
     if beta != memberships.beta:
@@ -62,7 +62,7 @@ def count_interfaces(frames: mf.Frames, result: mf.Clustering, beta: float, jobs
             result.graph, result.log_density, result.cores,
             beta=beta, dimension=result.dimension, n_jobs=jobs,
         )  # fmt: skip
-    found = mf.find_interfaces(frames, memberships, result.milestones)
+    found = mf.find_transition_regions(frames, memberships, result.milestones)
     columns = found.pairs.tolist(), found.sizes.tolist(), found.transitions.tolist()
     return {"beta": beta, "pairs": list(zip(*columns, strict=True)), "others": found.others.tolist()}
 
@@ -77,7 +77,7 @@ atoms; k = {k} and every other choice by default.
 ![frames, states and second-highest membership]({figure})
 
 *Left*: the frames over phi and psi. *Middle*: the states. *Right*: the second-highest membership at
-beta = {drawn:g}, which lights up the interfaces. The clustering does not know phi and psi.
+beta = {drawn:g}, which lights up the transition regions. The clustering does not know phi and psi.
 
 | state | peak at (phi, psi) | basin | core |
 |--:|---|--:|--:|
@@ -85,17 +85,17 @@ beta = {drawn:g}, which lights up the interfaces. The clustering does not know p
 
 {gaps}
 
-Two states have an interface if at least three frames are between them: their second-highest membership is
-at least half of the highest. For each: its transition frames and, in brackets, how often the trajectories
+Two states have a transition region if at least three frames are between them: their second-highest membership
+is at least half of the highest. For each: its transition frames and, in brackets, how often the trajectories
 went from one milestone to the other.
 
-| beta | interfaces | passages between states without an interface |
+| beta | transition regions | transitions between states without a transition region |
 |--:|---|---|
 {pairs}
 
-The paper counts interfaces by eye, on a picture at beta = 0.2 with another estimate of the density. With
-ours, beta = 0.2 is ten times colder than the simulation (see [memberships](../theory/memberships.md)):
-fewer frames are between states, and where there are few frames small interfaces are lost.
+The paper counts transition regions by eye, on a picture at beta = 0.2 with another estimate of the density.
+With ours, beta = 0.2 is ten times colder than the simulation (see [memberships](../theory/memberships.md)):
+fewer frames are between states, and where there are few frames small transition regions are lost.
 """
 
 
@@ -108,7 +108,7 @@ def text(found: dict) -> str:
         )
     ]
     pairs = []
-    for each in found["interfaces"]:
+    for each in found["transition_regions"]:
         cells = [f"{a}–{b}: {size:,} ({moves:,})" for (a, b), size, moves in each["pairs"]]
         others = [f"{a}–{b} ({moves:,})" for a, b, moves in each["others"]]
         pairs.append(f"| {each['beta']:g} | {'; '.join(cells)} | {'; '.join(others)} |")
@@ -131,12 +131,12 @@ def text(found: dict) -> str:
 
 
 def _counts(runs: list[dict]) -> list[str]:
-    """Return the states and interfaces of the paper beside those of every run, as lines of a table."""
+    """Return the table of states and transition regions, the paper beside every run."""
     heads = [f"ours, {run['frames']:,} frames" for run in runs]
     lines = [f"| | paper | {' | '.join(heads)} |", "|---|" + "--:|" * (len(runs) + 1)]
     lines.append(f"| states | {PAPER['states']} | {' | '.join(str(run['K']) for run in runs)} |")
     for at, beta in enumerate(BETAS):
-        theirs = PAPER["interfaces"] if beta == PAPER["beta"] else ""
-        cells = [str(len(run["interfaces"][at]["pairs"])) for run in runs]
-        lines.append(f"| interfaces at beta = {beta:g} | {theirs} | {' | '.join(cells)} |")
+        theirs = PAPER["transition_regions"] if beta == PAPER["beta"] else ""
+        cells = [str(len(run["transition_regions"][at]["pairs"])) for run in runs]
+        lines.append(f"| transition regions at beta = {beta:g} | {theirs} | {' | '.join(cells)} |")
     return lines

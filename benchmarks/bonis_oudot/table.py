@@ -36,7 +36,7 @@ class Reading:
     graph: str = "union"
     walk: dict = field(default_factory=dict)
     dimension: float | None = None  # None: estimated
-    window: bool = False  # a Gaussian kernel of the likeliest width
+    bandwidth: bool = False  # a Gaussian kernel of the likeliest width
     core_rule: str = "prominence"
 
 
@@ -46,8 +46,8 @@ POINT = Reading("single-point cores, otherwise ours", core_rule="point")
 OTHERS = (
     Reading("union graph, power weights, f = 1/DTM", dimension=1.0),
     Reading("directed graph, power weights, f = DTM^-d", graph="directed"),
-    Reading(GAUSSIAN, window=True),
-    Reading("union graph, Gaussian kernel, power weights, f = 1/DTM", window=True, dimension=1.0),
+    Reading(GAUSSIAN, bandwidth=True),
+    Reading("union graph, Gaussian kernel, power weights, f = 1/DTM", bandwidth=True, dimension=1.0),
     Reading(
         "directed graph, weights as printed, f = 1/DTM",
         graph="directed",
@@ -117,19 +117,19 @@ def score(neighbors: mf.Neighbors, labels: np.ndarray, reading: Reading) -> dict
     cores = mf.find_cores(union, log_density, peaks, min_prominence=threshold, rule=reading.core_rule)
     graph = union if reading.graph == "union" else neighbors.graph(kind="directed")
     options = {"dimension": dimension, "n_jobs": 1, "betas": BETAS} | reading.walk
-    if reading.window:
-        window = mf.kde_window(neighbors, dimension=mf.intrinsic_dimension(neighbors))
-        options |= {"kernel": "gaussian", "scale": window}
+    if reading.bandwidth:
+        bandwidth = mf.kde_bandwidth(neighbors, dimension=mf.intrinsic_dimension(neighbors))
+        options |= {"kernel": "gaussian", "bandwidth": bandwidth}
     result = {
         "words": reading.words,
         "K": len(cores),
         "tested": gap.n_states,
-        "clear": gap.clear,
+        "clear": gap.well_determined,
         "dimension": dimension,
         "prominence": threshold,
         "spectrum": np.sort(peaks.prominences[np.isfinite(peaks.prominences)])[::-1][:24].tolist(),
         "core_sizes": cores.sizes.tolist(),
-        "astray": steps_astray(graph, labels, options.get("scale", np.inf)),
+        "astray": steps_astray(graph, labels, options.get("bandwidth", np.inf)),
     }
     try:
         with warnings.catch_warnings():

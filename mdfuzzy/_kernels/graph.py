@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 
 #: Points whose edges are turned round together: what belongs to so many stays in the cache.
 BITS = 13
 BUCKET = 1 << BITS
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def bucket_counts(
     first: int,
     last: int,
@@ -27,7 +27,7 @@ def bucket_counts(
                 counts[b, indices[i, c] >> BITS] += 1
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def fill_buckets(
     first: int,
     last: int,
@@ -52,7 +52,7 @@ def fill_buckets(
                 lengths[at] = distances[i, c]
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def sort_buckets(
     first: int,
     last: int,
@@ -82,7 +82,7 @@ def sort_buckets(
             lengths[at] = old_lengths[e - start]
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def union_counts(
     first: int,
     last: int,
@@ -110,7 +110,7 @@ def union_counts(
         counts[i] = total
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def union_fill(
     first: int,
     last: int,

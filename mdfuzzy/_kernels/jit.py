@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numba
 
 
-def kernel(**options: object) -> Callable[[Callable], Callable]:
+def compiled(**options: object) -> Callable[[Callable], Callable]:
     """Compile a function with numba's nopython mode and no division check, cached on disk if possible.
 
     ``error_model="numpy"`` matters: Python's check for division by zero alone blocks vectorisation.

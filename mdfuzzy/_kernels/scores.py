@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 
 
-@kernel()
+@compiled()
 def best_shares(gains: np.ndarray) -> tuple[float, np.ndarray]:
     """Share a set out among labels, `gains[label, subset]` each; return the largest sum and who takes what.
 

@@ -4,10 +4,10 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 
 
-@kernel()
+@compiled()
 def _root(joined: np.ndarray, i: int) -> int:
     """Return the representative of `i`, halving the path to it."""
     while joined[i] != i:
@@ -16,7 +16,7 @@ def _root(joined: np.ndarray, i: int) -> int:
     return i
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def highest_neighbors(
     first: int,
     last: int,
@@ -33,7 +33,7 @@ def highest_neighbors(
         up[x] = best
 
 
-@kernel()
+@compiled()
 def ascend(order: np.ndarray, up: np.ndarray):
     """Follow highest neighbours up: (number of the peak of each point, the peaks from high to low)."""
     n = len(order)
@@ -51,7 +51,7 @@ def ascend(order: np.ndarray, up: np.ndarray):
     return leaf, peaks[:count].copy()
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def find_borders(
     first: int,
     last: int,
@@ -78,7 +78,7 @@ def find_borders(
                 break
 
 
-@kernel()
+@compiled()
 def merge_peaks(
     indptr: np.ndarray,
     indices: np.ndarray,
@@ -154,7 +154,7 @@ def merge_peaks(
         joined[p] = joined[joined[p]]
 
 
-@kernel()
+@compiled()
 def grow_cores(
     indptr: np.ndarray,
     indices: np.ndarray,

@@ -52,7 +52,7 @@ def write_exports(folder: Path, result: "Clustering | Assignment", kinds: Sequen
             yield f"{EXPORTS[kind]} in {folder / 'pyemma'}"
         elif kind == "structures":
             place = folder / "structures"
-            mf.exports.structures(place, data, cores, memberships, result.interfaces, overwrite=True)
+            mf.exports.structures(place, data, cores, memberships, result.transition_regions, overwrite=True)
             yield f"{EXPORTS[kind]} in {place}"
         else:
             mf.exports.frame_table(folder / "frames.csv", data, cores, memberships, overwrite=True)

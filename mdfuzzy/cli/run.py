@@ -118,12 +118,12 @@ def find_states(
 
 
 def show(result: "Clustering") -> None:
-    """Print the states, the interfaces between them, and what was chosen and why."""
+    """Print the states, the transition regions between them, and what was chosen and why."""
     click.echo(repr(result))
     click.echo(result.states)
     if result.n_states > 1:
         click.echo()
-        click.echo(result.interfaces.table())
+        click.echo(result.transition_regions.table())
     click.echo()
     for sentence in result.chosen.values():
         click.echo(sentence)

@@ -4,7 +4,7 @@ from mdfuzzy._check import check_type
 from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.frames import Frames
 from mdfuzzy.kinetics.dtrajs import check_cores, check_memberships
-from mdfuzzy.kinetics.interfaces import Interfaces
+from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
@@ -21,14 +21,19 @@ def check_states(data: Frames | Features, cores: Cores, memberships: Memberships
         )
 
 
-def check_interfaces(data: Frames, cores: Cores, interfaces: Interfaces) -> None:
-    """Raise unless `interfaces` are between the states of `cores`, with frames of `data`."""
-    check_type("interfaces", interfaces, Interfaces, remedy="`find_interfaces` makes them.")
-    last_state = int(interfaces.pairs.max(initial=-1))
-    last_frame = max((int(frames.max(initial=-1)) for frames in interfaces.frames), default=-1)
+def check_transition_regions(data: Frames, cores: Cores, transition_regions: TransitionRegions) -> None:
+    """Raise unless `transition_regions` are between the states of `cores`, with frames of `data`."""
+    check_type(
+        "transition_regions",
+        transition_regions,
+        TransitionRegions,
+        remedy="`find_transition_regions` makes them.",
+    )
+    last_state = int(transition_regions.pairs.max(initial=-1))
+    last_frame = max((int(frames.max(initial=-1)) for frames in transition_regions.frames), default=-1)
     if last_state >= len(cores) or last_frame >= len(data):
         raise ValueError(
-            f"`interfaces` must be between the {len(cores)} states and among the {len(data)} frames of "
-            f"the other arguments; got state {last_state} and frame {last_frame}. Take all from one "
+            f"`transition_regions` must be between the {len(cores)} states and among the {len(data)} frames "
+            f"of the other arguments; got state {last_state} and frame {last_frame}. Take all from one "
             "clustering."
         )

@@ -14,7 +14,7 @@ from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
 #: How numbers are written, by the beginning of the name of their column.
-_FORMATS = {"time": "%.12g", "phi": "%.3f", "psi": "%.3f", "membership": "%.6g", "balance": "%.6g"}
+_FORMATS = {"time": "%.12g", "phi": "%.3f", "psi": "%.3f", "membership": "%.6g", "mixing": "%.6g"}
 
 
 def frame_columns(
@@ -27,7 +27,9 @@ def frame_columns(
     >>> import numpy as np, mdfuzzy as mf
     >>> data = mf.Features([np.zeros((2, 1)), np.zeros((1, 1))])
     >>> cores = mf.Cores([0, 0, 0], [0, -1, 0], [0], [np.inf])
-    >>> memberships = mf.Memberships(np.ones((3, 1)), np.zeros(3), 2.0, np.zeros(3), 1.0)
+    >>> memberships = mf.Memberships(
+    ...     values=np.ones((3, 1)), lost=np.zeros(3), beta=2.0, log_weights=np.zeros(3), exponent=1.0
+    ... )
     >>> columns = frame_columns(data, cores, memberships, np.array([1, 2]))
     >>> {name: values.tolist() for name, values in columns.items()}
     {'trajectory': [0, 1], 'frame': [1, 0], 'state': [0, 0], 'core': [-1, 0], 'membership_0': [1.0, 1.0]}
@@ -43,7 +45,7 @@ def frame_columns(
                     columns[f"{name}_{residue}"] = angles[frames, place]
     of_rows = {name: getattr(memberships, name)[frames] for name in ("values", "lost", "log_weights")}
     chosen = replace(memberships, **of_rows)
-    columns |= {"state": chosen.hard, "core": cores.labels[frames]}
+    columns |= {"state": chosen.hard, "core": cores.core_of[frames]}
     return columns | {f"membership_{state}": column for state, column in enumerate(chosen.values.T)}
 
 

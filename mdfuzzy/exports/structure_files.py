@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mdfuzzy._check import check_int, check_type
-from mdfuzzy.exports._checks import check_interfaces, check_states
+from mdfuzzy.exports._checks import check_states, check_transition_regions
 from mdfuzzy.exports._columns import frame_columns, write_csv
 from mdfuzzy.exports._staging import new_files
 from mdfuzzy.frames.frames import Frames
-from mdfuzzy.kinetics.interfaces import Interfaces
+from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
@@ -39,11 +39,12 @@ _BATCH_BYTES = 256 * 2**20
 _PACKAGES = {".h5": "tables", ".gsd": "gsd"}
 
 _README = """\
-Structures of {states} states and {interfaces} interfaces between them, chosen by mdfuzzy, with {atoms}.
+Structures of {states} states and {transition_regions} transition regions between them, chosen by mdfuzzy,
+with {atoms}.
 
 state_S_peak     the frame of the highest density of state S
 state_S_core     frames of the core of state S, evenly spread over all its visits
-interface_A_B    the frames most evenly divided between states A and B, the most balanced first
+transition_A_B    the frames most evenly divided between states A and B, the most mixed first
 structures.csv   for every frame: the structure file, its place there (from 0), trajectory, frame and time,
                  torsions, state, core, memberships, and where it was read from (source, source_frame)
 {topology}
@@ -60,7 +61,7 @@ def structures(
     frames: Frames,
     cores: Cores,
     memberships: Memberships,
-    interfaces: Interfaces,
+    transition_regions: TransitionRegions,
     *,
     n: int = 5,
     format: str = "pdb",
@@ -80,10 +81,10 @@ def structures(
         Of these frames.
     memberships : Memberships
         Of these frames.
-    interfaces : Interfaces
-        Between these states (`find_interfaces`).
+    transition_regions : TransitionRegions
+        Between these states (`find_transition_regions`).
     n : int
-        How many frames of each core and of each interface, if it has as many.
+        How many frames of each core and of each transition region, if it has as many.
     format : str
         An extension that mdtraj writes, such as ``"pdb"``, ``"cif"``, ``"gro"``, ``"xtc"`` or ``"h5"``. With
         a format that has no names of atoms there is a file ``topology.pdb``, too.
@@ -109,7 +110,7 @@ def structures(
       divided into `n` parts, and the middle of each is taken: so they come from different visits, and are as
       typical of the core as frames drawn at random, but the same every time. No file if the peak is all there
       is;
-    - ``interface_A_B``: the `n` most balanced transition frames, the most balanced first;
+    - ``transition_A_B``: the `n` most mixed transition frames, the most mixed first;
     - ``structures.csv``: for every structure its file and place in it, time, torsions, state, core,
       memberships, and where it was read from;
     - ``README.txt``.
@@ -120,20 +121,23 @@ def structures(
     >>> frames = mf.datasets.alanine_dipeptide(stride=10)
     >>> right = frames.phi[:, 0] > 0  # two states by hand, to be quick
     >>> values = np.column_stack([~right, right]).astype(float)
-    >>> memberships = mf.Memberships(values, np.zeros(len(frames)), 2.0, np.zeros(len(frames)), 1.0)
+    >>> memberships = mf.Memberships(
+    ...     values=values, lost=np.zeros(len(frames)), beta=2.0, log_weights=np.zeros(len(frames)),
+    ...     exponent=1.0
+    ... )
     >>> cores = mf.Cores(right, right, [np.argmin(right), np.argmax(right)], [np.inf, 3.0])
-    >>> interfaces = mf.find_interfaces(frames, memberships, cores)
+    >>> transition_regions = mf.find_transition_regions(frames, memberships, cores)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     new = mf.exports.structures(folder, frames, cores, memberships, interfaces, n=3)
+    ...     new = mf.exports.structures(folder, frames, cores, memberships, transition_regions, n=3)
     ...     print(*sorted(path.name for path in new.glob("[!.]*")))
     README.txt state_0_core.pdb state_0_peak.pdb state_1_core.pdb state_1_peak.pdb structures.csv
     """
     check_type("frames", frames, Frames, remedy="`load` makes them: only frames have structures.")
     check_states(frames, cores, memberships)
-    check_interfaces(frames, cores, interfaces)
+    check_transition_regions(frames, cores, transition_regions)
     n = check_int("n", n, 1)
     suffix = _check_format(format)
-    groups = _choose(cores, interfaces, n)
+    groups = _choose(cores, transition_regions, n)
     atoms = "all" if frames.sources else "loaded"
     reference = frames.trajectory(cores.peaks[:1], atoms=atoms)
     if suffix in _WITH_BOX and (superpose or reference.unitcell_vectors is None):
@@ -157,7 +161,7 @@ def structures(
             write_csv(file, index)
         text = _README.format(
             states=len(cores),
-            interfaces=len(interfaces),
+            transition_regions=len(transition_regions),
             atoms="all atoms of the source files" if atoms == "all" else "the clustered atoms",
             topology="" if suffix in _WITH_ATOMS else "topology.pdb     the atoms of all these files\n",
             coordinates=_SUPERPOSED if superpose else _AS_READ,
@@ -176,20 +180,20 @@ def core_frames(cores: Cores, state: int, n: int) -> np.ndarray:
     >>> core_frames(cores, 0, 3)
     array([1, 5, 8])
     """
-    others = np.flatnonzero(cores.labels == state)
+    others = np.flatnonzero(cores.core_of == state)
     others = others[others != cores.peaks[state]]
     n = min(n, len(others))
     return others[(2 * np.arange(n) + 1) * len(others) // max(1, 2 * n)]
 
 
-def _choose(cores: Cores, interfaces: Interfaces, n: int) -> dict[str, np.ndarray]:
+def _choose(cores: Cores, transition_regions: TransitionRegions, n: int) -> dict[str, np.ndarray]:
     """Return the frames of each structure file by its name."""
     groups = {}
     for state, peak in enumerate(cores.peaks):
         groups[f"state_{state}_peak"] = np.array([peak], np.int64)
         groups[f"state_{state}_core"] = core_frames(cores, state, n)
-    for (a, b), ranked in zip(interfaces.pairs, interfaces.frames, strict=True):
-        groups[f"interface_{a}_{b}"] = ranked[:n]
+    for (a, b), ranked in zip(transition_regions.pairs, transition_regions.frames, strict=True):
+        groups[f"transition_{a}_{b}"] = ranked[:n]
     return {name: chosen for name, chosen in groups.items() if len(chosen)}
 
 

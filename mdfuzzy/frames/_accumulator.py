@@ -97,7 +97,16 @@ class Store:
                 raise ValueError(f"{piece.name} holds no frames: 0 frames could be read. Leave it out.")
             if taken:
                 data = None if self.topology is None else piece.data
-                self.sources.append(Source(piece.path, len(self.lengths), first, stride, taken, data))
+                self.sources.append(
+                    Source(
+                        path=piece.path,
+                        trajectory=len(self.lengths),
+                        first=first,
+                        stride=stride,
+                        count=taken,
+                        data=data,
+                    )
+                )
         self.lengths.append(self.xyz.count - before)
 
     def add(

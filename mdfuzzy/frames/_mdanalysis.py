@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _ANGSTROM_PER_NM = 10
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class UniversePiece:
     """Frames of a universe, whose trajectory is moved through and must be put back by `kept_places`.
 
@@ -288,10 +288,10 @@ def _parts(item: "Universe | AtomGroup", system: "AtomGroup", name: str) -> list
     counts = [reader.n_frames for reader in getattr(trajectory, "readers", [trajectory])]
     if item.universe.kwargs.get("continuous") or sum(counts) != trajectory.n_frames:
         counts = [trajectory.n_frames]
-    updating = (item, item.indices) if isinstance(item, UpdatingAtomGroup) else (None, None)
+    updating, chosen = (item, item.indices) if isinstance(item, UpdatingAtomGroup) else (None, None)
     starts = np.cumsum([0, *counts[:-1]]).tolist()
     return [
-        UniversePiece(system, first, count, *updating, name=name)
+        UniversePiece(data=system, first=first, count=count, updating=updating, chosen=chosen, name=name)
         for first, count in zip(starts, counts, strict=True)
     ]
 

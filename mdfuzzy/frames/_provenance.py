@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Source:
     """Where a run of frames comes from: frames ``first + stride * arange(count)`` of one file or object.
 
@@ -35,7 +35,8 @@ def source_frames(sources: Sequence[Source], indices: np.ndarray) -> tuple[np.nd
 
     Examples
     --------
-    >>> files = [Source("a.xtc", 0, first=5, stride=10, count=3), Source("b.xtc", 1, 0, 1, 8)]
+    >>> a = Source(path="a.xtc", trajectory=0, first=5, stride=10, count=3)
+    >>> files = [a, Source(path="b.xtc", trajectory=1, first=0, stride=1, count=8)]
     >>> source_frames(files, np.array([2, 3, 10]))
     (array([0, 1, 1]), array([25,  0,  7]))
     """
@@ -59,7 +60,7 @@ def chosen_sources(sources: Sequence[Source], indices: np.ndarray, kept: np.ndar
 
     Examples
     --------
-    >>> file = Source("run.xtc", trajectory=3, first=100, stride=10, count=8)
+    >>> file = Source(path="run.xtc", trajectory=3, first=100, stride=10, count=8)
     >>> for part in chosen_sources([file], np.array([0, 2, 4, 7]), np.array([3])):
     ...     print(part.trajectory, part.first, part.stride, part.count)
     0 100 20 3

@@ -132,7 +132,7 @@ def open_piece(item: object, number: int = 0) -> Piece:
     if hasattr(item, "xyz") and hasattr(item, "unitcell_lengths"):
         return TrajectoryPiece(item, name=f"trajectory {number} (an md.Trajectory)")
     if is_of_mdanalysis(item):
-        return UniversePiece(item, name=f"trajectory {number}")
+        return UniversePiece(data=item, name=f"trajectory {number}")
     raise TypeError(
         f"`paths` must be a path, an md.Trajectory, an array of shape (frames, atoms, 3), a universe or atom "
         f"group of MDAnalysis, or a list of these; got {type(item).__name__}."

@@ -1,7 +1,7 @@
 """Frames of trajectories: coordinates to be compared by RMSD, and where each of them comes from."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -59,6 +59,7 @@ class Frames(Trajectories):
 
     xyz: np.ndarray
     lengths: np.ndarray
+    _: KW_ONLY
     times: np.ndarray | None = None
     topology: "md.Topology | None" = None
     atoms: np.ndarray | None = None

@@ -83,7 +83,8 @@ class Recording:
         starts = np.array([piece.first for piece in self._pieces])
         kept, lengths = np.unique(np.searchsorted(starts, numbers, side="right") - 1, return_counts=True)
         parts = [
-            Source(None, i, piece.first, 1, piece.count, piece.data) for i, piece in enumerate(self._pieces)
+            Source(path=None, trajectory=i, first=piece.first, stride=1, count=piece.count, data=piece.data)
+            for i, piece in enumerate(self._pieces)
         ]
         self._store.lengths = lengths.tolist()
         self._store.sources = list(chosen_sources(parts, numbers, kept))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdfuzzy._check import check_int, check_real, read_only
-from mdfuzzy.kinetics._resampling import draw_trajectories, interval, resampled
+from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_trajectories, interval
 from mdfuzzy.kinetics.dtrajs import Milestoned
 from mdfuzzy.kinetics.markov import (
     check_dtrajs,
@@ -18,7 +18,7 @@ from mdfuzzy.kinetics.markov import (
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ChapmanKolmogorov:
     """Transition probabilities over several lags: as one model predicts them, and as estimated directly.
 
@@ -31,15 +31,15 @@ class ChapmanKolmogorov:
     estimated : (s, K, K) float64
         The transition matrices of models at these multiples of the lag; NaN for states not connected there.
     lower, upper : (s, K, K) float64
-        The interval of `estimated` from resampled trajectories. Resamples that do not connect a state count
-        as 0 in the one and as 1 in the other.
+        The interval of `estimated` from a bootstrap over trajectories. A bootstrap sample that does not
+        connect a state counts as 0 in `lower` and as 1 in `upper`.
     states : (K,) int64
         Which states the rows and columns are.
     unit : {"ps", "frames"}
         Of the times.
     complete : (s,) int64
-        In how many of the resamples the trajectories connect all states.
-    n_resamples : int
+        In how many of the bootstrap samples the trajectories connect all states.
+    n_bootstrap : int
         How many there are; 0 if there is one trajectory only.
     confidence : float
         Of the interval.
@@ -62,7 +62,7 @@ class ChapmanKolmogorov:
     states: np.ndarray
     unit: str
     complete: np.ndarray | None = None
-    n_resamples: int = 0
+    n_bootstrap: int = 0
     confidence: float = 0.9
 
     def __post_init__(self) -> None:
@@ -100,7 +100,7 @@ def chapman_kolmogorov(
     lag: int,
     n_steps: int = 5,
     timestep: float | None = None,
-    n_resamples: int = 50,
+    n_bootstrap: int = 50,
     confidence: float = 0.9,
     seed: int = 0,
 ) -> ChapmanKolmogorov:
@@ -116,10 +116,10 @@ def chapman_kolmogorov(
         Up to how many lags; at least one trajectory must be longer than all of them together.
     timestep : float, optional
         Time between frames in ps; without it all times are in frames.
-    n_resamples : int
+    n_bootstrap : int
         How many times trajectories are drawn anew; 0 for no intervals.
     confidence : float
-        The share of the resamples inside the interval.
+        The share of the bootstrap samples inside the interval.
     seed : int
         Of the random numbers.
 
@@ -142,7 +142,7 @@ def chapman_kolmogorov(
     lag = check_lag(lag, dtrajs)
     check_lag(lag * n_steps, dtrajs, "lag * n_steps")
     confidence = check_real("confidence", confidence, above=0, at_most=1)
-    draws = draw_trajectories(len(dtrajs), n_resamples, seed)
+    draws = draw_trajectories(len(dtrajs), n_bootstrap, seed)
     model = connected_model(pair_counts(dtrajs, lag).sum(axis=0), lag)
     states = model.count_model.state_symbols
     predicted, estimated, lower, upper = (np.empty((n_steps, len(states), len(states))) for _ in range(4))
@@ -152,14 +152,23 @@ def chapman_kolmogorov(
         counts = pair_counts(dtrajs, steps * lag)[:, states][:, :, states]
         predicted[row] = np.linalg.matrix_power(model.transition_matrix, steps)
         estimated[row] = _probabilities(counts.sum(axis=0), steps * lag)
-        drawn = np.array([_probabilities(each, steps * lag) for each in resampled(counts, draws)])
+        drawn = np.array([_probabilities(each, steps * lag) for each in bootstrap_sums(counts, draws)])
         drawn = drawn.reshape(len(draws), len(states), len(states))
         complete[row] = np.count_nonzero(~np.isnan(drawn).any(axis=(1, 2)))
         lower[row] = interval(np.nan_to_num(drawn, nan=0.0), confidence)[0]
         upper[row] = interval(np.nan_to_num(drawn, nan=1.0), confidence)[1]
     times = scale * lag * np.arange(1, n_steps + 1)
     return ChapmanKolmogorov(
-        times, predicted, estimated, lower, upper, states, unit, complete, len(draws), confidence
+        lag_times=times,
+        predicted=predicted,
+        estimated=estimated,
+        lower=lower,
+        upper=upper,
+        states=states,
+        unit=unit,
+        complete=complete,
+        n_bootstrap=len(draws),
+        confidence=confidence,
     )
 
 

@@ -14,7 +14,7 @@ from mdfuzzy.states.cores import Cores
 _CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Visits:
     """How often each state was visited, and how long it was dwelt in.
 
@@ -128,10 +128,10 @@ def visits(data: Frames | Features, cores: Cores, *, min_exits: int = 10, min_ra
     check_cores(data, cores)
     states = len(cores)
     milestoned = milestone(core_dtrajs(data, cores)).dtrajs
-    entered, left = _passages(milestoned, states)
+    entered, left = _transitions(milestoned, states)
     carried = np.bincount(np.concatenate(milestoned), minlength=states)
     spent = np.bincount(cores.basins[cores.basins >= 0], minlength=states)
-    _, ends = _passages(data.split(cores.basins), states)
+    _, ends = _transitions(data.split(cores.basins), states)
     with np.errstate(divide="ignore", invalid="ignore"):
         dwell, core_dwell = spent / ends, carried / left
         shuffled = len(data) / (len(data) - spent)
@@ -145,11 +145,18 @@ def visits(data: Frames | Features, cores: Cores, *, min_exits: int = 10, min_ra
     step = timestep(data)
     unit, scale = ("frames", 1.0) if step is None else ("ps", step)
     return Visits(
-        entered, left, scale * dwell, scale * shuffled, unit, metastable, reasons, scale * core_dwell
+        visits=entered,
+        exits=left,
+        mean_dwell=scale * dwell,
+        shuffled_dwell=scale * shuffled,
+        unit=unit,
+        metastable=metastable,
+        reasons=reasons,
+        core_dwell=scale * core_dwell,
     )
 
 
-def _passages(dtrajs: list[np.ndarray], states: int) -> tuple[np.ndarray, np.ndarray]:
+def _transitions(dtrajs: list[np.ndarray], states: int) -> tuple[np.ndarray, np.ndarray]:
     """Return how often each state was entered (beginnings of trajectories included), and how often left."""
     entered, left = np.zeros(states + 1, np.int64), np.zeros(states + 1, np.int64)
     for dtraj in dtrajs:

@@ -33,9 +33,9 @@ COMMITTOR = "k-means Markov model"
 _RESAMPLES = 1000
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Calibration:
-    """How well memberships, and what they are compared with, foretell the next (or the last) core.
+    """How well memberships, and what they are compared with, predict the next (or the last) core.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Calibration:
         1 - score / score of the constant guess: the share of the uncertainty about the next core that is
         resolved. 0 for the constant guess, 1 for certainty, negative for worse than a constant guess.
     lower, upper : (r,) float64
-        95 % intervals of the skills, from resampling whole trajectories.
+        95 % intervals of the skills, from a bootstrap over whole trajectories.
     powers : (r,) float64
         The power to which the probabilities would have to be raised to be calibrated: 1 is right, below 1
         they are over-confident, above 1 too cautious.
@@ -57,9 +57,9 @@ class Calibration:
     diagrams : tuple of Reliability
         Predicted against observed, one per row.
     direction : {"next", "last"}
-        Which core was to be foretold.
-    n_frames, n_passages, n_trajectories : int
-        How many frames were scored, in how many passages between cores, of how many trajectories.
+        Which core was to be predicted.
+    n_frames, n_transitions, n_trajectories : int
+        How many frames were scored, in how many transitions between cores, of how many trajectories.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Calibration:
     >>> data = mf.Features(list(walks[:, :, None].astype(float)))
     >>> found = mf.kinetics.calibration(data, committor, labels)
     >>> print(found)
-    next core of ... frames in ... passages of 10 trajectories
+    next core of ... frames in ... transitions of 10 trajectories
     ...
     """
 
@@ -87,7 +87,7 @@ class Calibration:
     diagrams: tuple[Reliability, ...]
     direction: Direction
     n_frames: int
-    n_passages: int
+    n_transitions: int
     n_trajectories: int
 
     def __post_init__(self) -> None:
@@ -99,7 +99,7 @@ class Calibration:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.direction} core of {self.n_frames:,} frames in {self.n_passages:,} passages of "
+            f"{self.direction} core of {self.n_frames:,} frames in {self.n_transitions:,} transitions of "
             f"{self.n_trajectories} trajectories",
             f"{'':<36}{'skill':>7}  {'95 % interval':<18}{'power':>6}",
         ]
@@ -159,7 +159,7 @@ def calibration(
     frames : (n,) bool array, optional
         Score these frames only.
     n_folds : int
-        In how many turns trajectories are left out; no more than there are trajectories with passages.
+        In how many turns trajectories are left out; no more than there are trajectories with transitions.
     n_centers : int
         Centres of k-means.
     lag : int
@@ -169,7 +169,7 @@ def calibration(
     epsilon : float
         Keeps one confident mistake from ruling the score.
     seed : int
-        Of the folds, the centres and the resampling.
+        Of the folds, the centres and the bootstrap.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def calibration(
     coordinates = kmeans_coordinates(data, coordinates)
     if coordinates is not None:
         forecasts[COMMITTOR] = kmeans_committor(case, coordinates, **kmeans)
-    outcomes, passages = case.outcomes[case.scored], case.found.passages[case.scored]
+    outcomes, transitions = case.outcomes[case.scored], case.found.transitions[case.scored]
     turn = fold[owner]
     predictions = np.empty((len(forecasts), len(outcomes), case.n_states))
     for each in range(fold.max() + 1):
@@ -209,7 +209,7 @@ def calibration(
     return _summarise(
         predictions,
         outcomes,
-        passages,
+        transitions,
         owner[case.scored],
         tuple(forecasts),
         direction,
@@ -225,8 +225,8 @@ def _folds(case: Case, n_folds: int, seed: int) -> tuple[np.ndarray, np.ndarray]
     usable = np.unique(owner[case.scored])
     if len(usable) < 2:
         raise ValueError(
-            f"`data` must hold at least 2 trajectories with passages, so that one can be left out; got "
-            f"{len(usable)}. Cut a long trajectory into pieces that are longer than the slowest passage."
+            f"`data` must hold at least 2 trajectories with transitions, so that one can be left out; got "
+            f"{len(usable)}. Cut a long trajectory into pieces that are longer than the slowest transition."
         )
     fold = np.full(case.data.n_trajectories, -1)
     fold[np.random.default_rng(seed).permutation(usable)] = np.arange(len(usable)) % min(n_folds, len(usable))
@@ -297,7 +297,7 @@ def _best_of(case: Case, tables: list[np.ndarray], epsilon: float) -> Forecast:
 def _summarise(
     predictions: np.ndarray,
     outcomes: np.ndarray,
-    passages: np.ndarray,
+    transitions: np.ndarray,
     owner: np.ndarray,
     names: tuple[str, ...],
     direction: Direction,
@@ -305,7 +305,7 @@ def _summarise(
     epsilon: float,
     seed: int,
 ) -> Calibration:
-    """Score all forecasts, with intervals from resampling whole trajectories."""
+    """Score all forecasts, with intervals from a bootstrap over whole trajectories."""
     _, owner = np.unique(owner, return_inverse=True)
     number = owner.max() + 1
     at = np.arange(len(outcomes))
@@ -315,16 +315,18 @@ def _summarise(
     lower, upper = np.percentile(1 - drawn / drawn[0], [2.5, 97.5], axis=1)
     powers = [best_power(p, outcomes) for p in predictions]
     return Calibration(
-        names,
-        sums.sum(axis=1) / len(outcomes),
-        1 - sums.sum(axis=1) / sums[0].sum(),
-        lower,
-        upper,
-        powers,
-        [power_error(p, outcomes, owner, power) for p, power in zip(predictions, powers, strict=True)],
-        tuple(reliability(p, outcomes, passages, n_bins=n_bins) for p in predictions),
-        direction,
-        len(outcomes),
-        len(np.unique(passages)),
-        int(number),
+        names=names,
+        scores=sums.sum(axis=1) / len(outcomes),
+        skills=1 - sums.sum(axis=1) / sums[0].sum(),
+        lower=lower,
+        upper=upper,
+        powers=powers,
+        power_errors=[
+            power_error(p, outcomes, owner, power) for p, power in zip(predictions, powers, strict=True)
+        ],
+        diagrams=tuple(reliability(p, outcomes, transitions, n_bins=n_bins) for p in predictions),
+        direction=direction,
+        n_frames=len(outcomes),
+        n_transitions=len(np.unique(transitions)),
+        n_trajectories=int(number),
     )

@@ -1,4 +1,4 @@
-"""A score of memberships by the dynamics: how well they foretell the core that is reached next."""
+"""A score of memberships by the dynamics: how well they predict the core that is reached next."""
 
 from collections.abc import Callable
 
@@ -26,7 +26,7 @@ def kinetic_criterion(
     states: npt.ArrayLike | None = None,
     epsilon: float = 1e-3,
 ) -> Callable[[Memberships], float]:
-    """Return a function that scores memberships by how well they foretell the next core, for `scan_beta`.
+    """Return a function that scores memberships by how well they predict the next core, for `scan_beta`.
 
     The score is the skill over the constant guess, as in `Calibration`, on all trajectories: one number,
     beta, is chosen by it. `calibration` of the scan says how good the choice is on trajectories left out.
@@ -61,7 +61,9 @@ def kinetic_criterion(
     >>> data = mf.Features([[[0.0]] * 4] * 12)
     >>> score = mf.kinetics.kinetic_criterion(data, [0, -1, 1, -1, 1, -1, 0, -1] * 6)
     >>> right = np.tile([[1, 0], [0, 1], [0, 1], [0.5, 0.5], [0, 1], [1, 0], [1, 0], [0.5, 0.5]], (6, 1))
-    >>> round(score(mf.Memberships(right, np.zeros(48), 1.0, np.zeros(48), 0.0)), 2)
+    >>> round(score(mf.Memberships(
+    ...     values=right, lost=np.zeros(48), beta=1.0, log_weights=np.zeros(48), exponent=0.0)), 2
+    ... )
     1.0
     """
     check_data(data)
@@ -73,10 +75,10 @@ def kinetic_criterion(
         problem = f"the trajectories go {case.n_transitions} times from one core to another"
         if case.n_transitions == 0:
             raise ValueError(
-                f"`data` must hold passages from one core to another; {problem}. Take longer trajectories, "
-                "or beta as a number."
+                f"`data` must hold transitions from one core to another; {problem}. Take longer "
+                "trajectories, or beta as a number."
             )
-        warn_user(f"Only few passages tell one beta from another: {problem}.")
+        warn_user(f"Only few transitions tell one beta from another: {problem}.")
     epsilon = check_real("epsilon", epsilon, above=0)
     use = case.scored[chosen]
     outcomes = case.outcomes[chosen][use]

@@ -102,7 +102,9 @@ def hard_dtrajs(data: Frames | Features, memberships: Memberships) -> list[np.nd
     >>> import numpy as np, mdfuzzy as mf
     >>> data = mf.Features([np.zeros((2, 1)), np.zeros((1, 1))])
     >>> values = [[0.9, 0.1], [0.4, 0.6], [0.0, 1.0]]
-    >>> mf.kinetics.hard_dtrajs(data, mf.Memberships(values, np.zeros(3), 2.0, np.zeros(3), 1.0))
+    >>> mf.kinetics.hard_dtrajs(data, mf.Memberships(
+    ...     values=values, lost=np.zeros(3), beta=2.0, log_weights=np.zeros(3), exponent=1.0)
+    ... )
     [array([0, 1], dtype=int32), array([1], dtype=int32)]
     """
     check_memberships(data, memberships)
@@ -132,7 +134,7 @@ def core_dtrajs(data: Frames | Features, cores: Cores) -> list[np.ndarray]:
     [array([ 0, -1], dtype=int32), array([1], dtype=int32)]
     """
     check_cores(data, cores)
-    return [part.copy() for part in data.split(cores.labels)]
+    return [part.copy() for part in data.split(cores.core_of)]
 
 
 def milestoned_dtrajs(data: Frames | Features, cores: Cores) -> Milestoned:
@@ -249,7 +251,7 @@ def check_cores(data: Frames | Features, cores: Cores) -> None:
     check_data(data)
     remedy = "`find_cores` makes them; a clustering holds them as `result.cores`."
     check_type("cores", cores, Cores, remedy=remedy)
-    _check_rows("cores", len(cores.labels), data)
+    _check_rows("cores", len(cores.core_of), data)
 
 
 def check_data(data: Frames | Features) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from deeptime.markov.msm import MarkovStateModel
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MarkovModel:
     """A reversible Markov state model of the states that are connected in both directions.
 

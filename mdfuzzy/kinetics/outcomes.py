@@ -25,7 +25,7 @@ class Outcomes:
         The first core at or after each frame; -1 where the trajectory ends before it reaches one (censored).
     last : (n,) int32
         The last core at or before each frame; -1 where the trajectory begins after it.
-    passages : (n,) int64
+    transitions : (n,) int64
         The run of frames outside all cores that each frame belongs to, numbered from 0; -1 inside cores. All
         frames of a run have the same outcome, so runs, not frames, are what can be counted as independent.
     n_states : int
@@ -41,29 +41,29 @@ class Outcomes:
     array([ 0,  1,  1,  1, -1, -1,  1,  1, -1], dtype=int32)
     >>> found.last
     array([ 0,  0,  0,  1,  1,  1, -1,  1,  1], dtype=int32)
-    >>> found.passages
+    >>> found.transitions
     array([-1,  0,  0, -1,  1,  1,  2, -1,  3])
     """
 
     next: np.ndarray
     last: np.ndarray
-    passages: np.ndarray
+    transitions: np.ndarray
     n_states: int
 
     def __post_init__(self) -> None:
-        for name in ("next", "last", "passages"):
+        for name in ("next", "last", "transitions"):
             object.__setattr__(self, name, read_only(np.asarray(getattr(self, name))))
 
     def __len__(self) -> int:
         return len(self.next)
 
     def __repr__(self) -> str:
-        return f"Outcomes({len(self):,} frames, {self.n_states} cores, {self.n_passages:,} passages)"
+        return f"Outcomes({len(self):,} frames, {self.n_states} cores, {self.n_transitions:,} transitions)"
 
     @property
-    def n_passages(self) -> int:
+    def n_transitions(self) -> int:
         """How many runs of frames outside all cores there are."""
-        return int(self.passages.max(initial=-1)) + 1
+        return int(self.transitions.max(initial=-1)) + 1
 
 
 def find_outcomes(data: Frames | Features, cores: Cores | npt.ArrayLike) -> Outcomes:
@@ -84,23 +84,23 @@ def find_outcomes(data: Frames | Features, cores: Cores | npt.ArrayLike) -> Outc
     --------
     >>> import mdfuzzy as mf
     >>> mf.kinetics.find_outcomes(mf.Features([[[0.0]] * 4]), [0, -1, -1, 1])
-    Outcomes(4 frames, 2 cores, 1 passages)
+    Outcomes(4 frames, 2 cores, 1 transitions)
     """
     labels, n_states = core_labels(data, cores)
     first = np.zeros(len(labels), bool)
     first[np.cumsum(data.lengths)[:-1]] = True
     outside = labels < 0
     begins = outside & (first | ~np.concatenate([[False], outside[:-1]]))
-    passages = np.where(outside, np.cumsum(begins) - 1, -1)
+    transitions = np.where(outside, np.cumsum(begins) - 1, -1)
     after = [_carry(part[::-1])[::-1] for part in data.split(labels)]
     before = [_carry(part) for part in data.split(labels)]
-    return Outcomes(np.concatenate(after), np.concatenate(before), passages, n_states)
+    return Outcomes(np.concatenate(after), np.concatenate(before), transitions, n_states)
 
 
 def core_labels(data: Frames | Features, cores: Cores | npt.ArrayLike) -> tuple[np.ndarray, int]:
     """Return (the core of each frame, -1 outside, (n,) int32; the number of cores), or raise."""
     check_data(data)
-    labels = np.asarray(cores.labels if isinstance(cores, Cores) else cores)
+    labels = np.asarray(cores.core_of if isinstance(cores, Cores) else cores)
     if labels.shape != (len(data),) or not np.issubdtype(labels.dtype, np.integer) or labels.min() < -1:
         raise ValueError(
             f"`cores` must be Cores or an int array of the core of each of the {len(data)} frames, -1 "
@@ -118,7 +118,7 @@ def _carry(labels: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What is to be foretold, and where.
+    """What is to be predicted, and where.
 
     Attributes
     ----------
@@ -147,15 +147,15 @@ class Case:
 
     @property
     def outcomes(self) -> np.ndarray:
-        """The core to be foretold, (n,) int32."""
+        """The core to be predicted, (n,) int32."""
         return self.found.last if self.backward else self.found.next
 
     @property
     def n_transitions(self) -> int:
-        """How many of the passages that count lead from one core to another."""
+        """How many of the transitions that count lead from one core to another."""
         found = self.found
         moved = self.scored & (found.last >= 0) & (found.next >= 0) & (found.last != found.next)
-        return len(np.unique(found.passages[moved]))
+        return len(np.unique(found.transitions[moved]))
 
     def frequencies(self, train: np.ndarray) -> np.ndarray:
         """How often each core comes next after the frames of `train`, (K,)."""
@@ -166,7 +166,7 @@ class Case:
 def make_case(
     data: Frames | Features, cores: Cores | npt.ArrayLike, direction: str, frames: npt.ArrayLike | None
 ) -> Case:
-    """Return what is to be foretold, or raise if it is always the same."""
+    """Return what is to be predicted, or raise if it is always the same."""
     backward = check_choice("direction", direction, ("next", "last")) == "last"
     labels, _ = core_labels(data, cores)
     found = find_outcomes(data, cores)
@@ -183,8 +183,9 @@ def make_case(
     if len(np.unique(outcomes[scored])) < 2:
         reached = np.unique(outcomes[scored]).tolist()
         raise ValueError(
-            "`data` must hold passages to at least 2 different cores, in trajectories whose frames are in "
-            f"the order of time; got {len(np.unique(found.passages[scored]))} usable passages, to cores "
-            f"{reached}. Take larger cores (core_rule='share'), longer trajectories, or beta as a number."
+            "`data` must hold transitions to at least 2 different cores, in trajectories whose frames are in "
+            f"the order of time; got {len(np.unique(found.transitions[scored]))} usable transitions, to "
+            f"cores {reached}. Take larger cores (core_rule='share'), longer trajectories, or beta as a "
+            "number."
         )
     return Case(data, labels, found, scored, backward)

@@ -10,7 +10,7 @@ from mdfuzzy._check import check_int, check_numbers, read_only
 _Z = 1.959964
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Reliability:
     """A reliability diagram: how often what was predicted with probability p came true.
 
@@ -24,10 +24,10 @@ class Reliability:
     observed : (b,) float64
         Share of the pairs in each bin that came true; NaN in an empty one. On the diagonal if calibrated.
     lower, upper : (b,) float64
-        95 % interval of `observed` (Wilson), with the effective number of independent passages in the bin,
-        (sum of w)^2 / (sum of w^2) with w the pairs of each passage, in place of the number of pairs.
-    passages : (b,) int64
-        How many passages have a pair in the bin.
+        95 % interval of `observed` (Wilson), with the effective number of independent transitions in the bin,
+        (sum of w)^2 / (sum of w^2) with w the pairs of each transition, in place of the number of pairs.
+    transitions : (b,) int64
+        How many transitions have a pair in the bin.
     pairs : (b,) int64
         How many pairs are in the bin.
 
@@ -37,7 +37,7 @@ class Reliability:
     >>> from mdfuzzy.kinetics import reliability
     >>> predicted = np.array([[0.9, 0.1], [0.9, 0.1], [0.2, 0.8]])
     >>> found = reliability(predicted, [0, 0, 1], [0, 0, 1], n_bins=2)
-    >>> found.predicted.round(2), found.observed, found.passages
+    >>> found.predicted.round(2), found.observed, found.transitions
     (array([0.13, 0.87]), array([0., 1.]), array([2, 2]))
     """
 
@@ -45,16 +45,16 @@ class Reliability:
     observed: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    passages: np.ndarray
+    transitions: np.ndarray
     pairs: np.ndarray
 
     def __post_init__(self) -> None:
-        for name in ("predicted", "observed", "lower", "upper", "passages", "pairs"):
+        for name in ("predicted", "observed", "lower", "upper", "transitions", "pairs"):
             object.__setattr__(self, name, read_only(np.asarray(getattr(self, name))))
 
 
 def reliability(
-    predicted: np.ndarray, outcomes: np.ndarray, passages: np.ndarray, *, n_bins: int = 10
+    predicted: np.ndarray, outcomes: np.ndarray, transitions: np.ndarray, *, n_bins: int = 10
 ) -> Reliability:
     """Compare predicted probabilities with what came true.
 
@@ -64,7 +64,7 @@ def reliability(
         The probability of each state at each of the scored frames.
     outcomes : (m,) int array
         The state that came true.
-    passages : (m,) int array
+    transitions : (m,) int array
         Frames of the same number are not independent of each other.
     n_bins : int
         Bins of equal width over [0, 1].
@@ -88,7 +88,7 @@ def reliability(
     if not -1e-6 <= predicted.min() <= predicted.max() <= 1 + 1e-6:  # up to rounding
         got = f"{predicted.min():g} to {predicted.max():g}"
         raise ValueError(f"`predicted` must be probabilities, in [0, 1]; got {got}.")
-    for name, given in (("outcomes", outcomes), ("passages", np.asarray(passages))):
+    for name, given in (("outcomes", outcomes), ("transitions", np.asarray(transitions))):
         if given.shape != predicted.shape[:1] or given.dtype.kind not in "iu":
             raise ValueError(
                 f"`{name}` must be integers, one per row of `predicted`, {len(predicted)}; got shape "
@@ -98,8 +98,8 @@ def reliability(
     bins = np.minimum((predicted * n_bins).astype(np.int64), n_bins - 1).ravel()
     came_true = (outcomes[:, None] == np.arange(states)).ravel()
     pairs = np.bincount(bins, minlength=n_bins)
-    # The pairs of each passage in each bin: their number, squared, is what repetition adds to the variance.
-    _, number = np.unique(passages, return_inverse=True)
+    # The variance grows with the square of the number of pairs of each transition in each bin.
+    _, number = np.unique(transitions, return_inverse=True)
     both, weights = np.unique(np.repeat(number, states) * n_bins + bins, return_counts=True)
     sharing = np.bincount(both % n_bins, minlength=n_bins)
     with np.errstate(invalid="ignore"):
@@ -107,7 +107,9 @@ def reliability(
         shares = np.bincount(bins, came_true, n_bins) / pairs
         effective = pairs.astype(np.float64) ** 2 / np.bincount(both % n_bins, weights**2.0, n_bins)
         lower, upper = wilson_interval(shares, effective)
-    return Reliability(means, shares, lower, upper, sharing, pairs)
+    return Reliability(
+        predicted=means, observed=shares, lower=lower, upper=upper, transitions=sharing, pairs=pairs
+    )
 
 
 def wilson_interval(share: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,14 +7,14 @@ import numpy as np
 from mdfuzzy._check import check_real, read_only
 from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.frames import Frames
-from mdfuzzy.kinetics._resampling import draw_trajectories, interval, resampled
+from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_trajectories, interval
 from mdfuzzy.kinetics.dtrajs import check_memberships, timestep
 from mdfuzzy.kinetics.markov import check_lag, relaxation_times, time_unit
 from mdfuzzy.kinetics.vamp import SINGULAR, time_lagged_moments, vamp2
 from mdfuzzy.memberships.memberships import Memberships
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SoftModel:
     """The propagator of membership series, K = C00^-1 C0t.
 
@@ -32,13 +32,16 @@ class SoftModel:
     unit : {"ps", "frames"}
         Of the times.
     lower, upper : (K - 1,) float64 or None
-        The interval of `timescales` from resampled trajectories; NaN where it is not determined.
+        The interval of `timescales` from a bootstrap over trajectories; NaN where it is not determined.
 
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
     >>> SoftModel = mf.kinetics.SoftModel
-    >>> SoftModel(1, np.array([[0.9, 0.1], [0.1, 0.9]]), np.array([4.48]), 1.64, "frames")
+    >>> SoftModel(
+    ...     lag=1, matrix=np.array([[0.9, 0.1], [0.1, 0.9]]), timescales=np.array([4.48]),
+    ...     vamp2=1.64, unit="frames"
+    ... )
     SoftModel(2 states, lag 1 frames, slowest timescale 4.48 frames, VAMP-2 1.64)
     """
 
@@ -70,7 +73,7 @@ def soft_model(
     memberships: Memberships,
     *,
     lag: int,
-    n_resamples: int = 50,
+    n_bootstrap: int = 50,
     confidence: float = 0.9,
     seed: int = 0,
 ) -> SoftModel:
@@ -89,10 +92,10 @@ def soft_model(
         Of its frames.
     lag : int
         In frames; shorter than the longest trajectory.
-    n_resamples : int
+    n_bootstrap : int
         How many times whole trajectories are drawn anew for the interval; 0 for none.
     confidence : float
-        The share of the resamples inside the interval.
+        The share of the bootstrap samples inside the interval.
     seed : int
         Of the random numbers.
 
@@ -108,7 +111,10 @@ def soft_model(
     >>> import numpy as np, mdfuzzy as mf
     >>> state = np.cumsum(np.random.default_rng(0).random(200_000) < 0.01) % 2
     >>> values = np.where(state[:, None] == [0, 1], 0.8, 0.2)
-    >>> memberships = mf.Memberships(values, np.zeros(len(values)), 2.0, np.zeros(len(values)), 1.0)
+    >>> memberships = mf.Memberships(
+    ...     values=values, lost=np.zeros(len(values)), beta=2.0, log_weights=np.zeros(len(values)),
+    ...     exponent=1.0
+    ... )
     >>> model = mf.kinetics.soft_model(mf.Features(values), memberships, lag=1)
     >>> bool(abs(np.linalg.eigvals(model.matrix).min() - 0.98) < 0.002)
     True
@@ -128,12 +134,18 @@ def soft_model(
             f"`memberships` must be linearly independent over the frames that have another {lag} frames "
             "later; they are not. Take a shorter lag, or fewer states."
         )
-    draws = draw_trajectories(len(series), n_resamples, seed)
-    drawn = [_drawn_timescales(each, lag) for each in resampled(moments, draws)]
+    draws = draw_trajectories(len(series), n_bootstrap, seed)
+    drawn = [_drawn_timescales(each, lag) for each in bootstrap_sums(moments, draws)]
     low, high = interval(np.array(drawn).reshape(len(draws), len(matrix) - 1), confidence)
     timescales = scale * relaxation_times(_eigenvalues(matrix), lag)
     return SoftModel(
-        lag, matrix, timescales, vamp2(everything, everything, len(matrix)), unit, scale * low, scale * high
+        lag=lag,
+        matrix=matrix,
+        timescales=timescales,
+        vamp2=vamp2(everything, everything, len(matrix)),
+        unit=unit,
+        lower=scale * low,
+        upper=scale * high,
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdfuzzy._check import check_int, check_real, read_only
-from mdfuzzy.kinetics._resampling import draw_trajectories, interval, resampled
+from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_trajectories, interval
 from mdfuzzy.kinetics.dtrajs import Milestoned
 from mdfuzzy.kinetics.markov import (
     check_dtrajs,
@@ -22,9 +22,9 @@ from mdfuzzy.kinetics.markov import (
 _LAGS, _TIMESCALES = 12, 10
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ImpliedTimescales:
-    """Relaxation times of Markov models at several lags, with intervals from resampled trajectories.
+    """Relaxation times of Markov models at several lags, with intervals from a bootstrap over trajectories.
 
     Attributes
     ----------
@@ -35,12 +35,12 @@ class ImpliedTimescales:
     values : (m, p) float64
         Slowest first; NaN where a timescale is not longer than its lag, and where states are not connected.
     lower, upper : (m, p) float64
-        The ends of the interval; NaN where the resamples do not determine them.
+        The ends of the interval; NaN where the bootstrap samples do not determine them.
     unit : {"ps", "frames"}
         Of all times.
     complete : (m,) int64
-        In how many of the resamples the trajectories connect all states.
-    n_resamples : int
+        In how many of the bootstrap samples the trajectories connect all states.
+    n_bootstrap : int
         How many there are; 0 if there is one trajectory only.
     confidence : float
         Of the interval.
@@ -51,7 +51,7 @@ class ImpliedTimescales:
     >>> rng = np.random.default_rng(0)
     >>> dtrajs = [np.cumsum(rng.random(5000) < 0.01) % 2 for _ in range(8)]
     >>> print(mf.kinetics.implied_timescales(dtrajs, lags=[1, 10], timestep=0.5))
-    implied timescales in ps, 90 % intervals from 50 resamples of whole trajectories
+    implied timescales in ps, 90 % intervals from 50 bootstrap samples
       lag 0.5: ...
       lag 5: ...
     """
@@ -63,7 +63,7 @@ class ImpliedTimescales:
     upper: np.ndarray
     unit: str
     complete: np.ndarray | None = None
-    n_resamples: int = 0
+    n_bootstrap: int = 0
     confidence: float = 0.9
 
     def __post_init__(self) -> None:
@@ -80,10 +80,10 @@ class ImpliedTimescales:
         return f"ImpliedTimescales({self.values.shape[1]} timescales at {len(self)} lags)"
 
     def __str__(self) -> str:
-        resamples = (
-            f"{100 * self.confidence:.3g} % intervals from {self.n_resamples} resamples of whole trajectories"
-        )
-        lines = [f"implied timescales in {self.unit}, {resamples if self.n_resamples else 'no resamples'}"]
+        intervals = "no intervals"
+        if self.n_bootstrap:
+            intervals = f"{100 * self.confidence:.3g} % intervals from {self.n_bootstrap} bootstrap samples"
+        lines = [f"implied timescales in {self.unit}, {intervals}"]
         for lag, values, lower, upper, complete in zip(
             self.lag_times, self.values, self.lower, self.upper, self.complete, strict=True
         ):
@@ -92,8 +92,8 @@ class ImpliedTimescales:
                 for value, low, high in zip(values, lower, upper, strict=True)
                 if not np.isnan(value)
             ]
-            lost = self.n_resamples - complete
-            note = f"; {lost} resamples do not connect all states" if lost else ""
+            lost = self.n_bootstrap - complete
+            note = f"; {lost} bootstrap samples do not connect all states" if lost else ""
             lines.append(f"  lag {lag:.3g}: {', '.join(known) or 'none longer than the lag'}{note}")
         return "\n".join(lines)
 
@@ -104,15 +104,15 @@ def implied_timescales(
     lags: Sequence[int] | None = None,
     timestep: float | None = None,
     n_timescales: int | None = None,
-    n_resamples: int = 50,
+    n_bootstrap: int = 50,
     confidence: float = 0.9,
     seed: int = 0,
 ) -> ImpliedTimescales:
     """Estimate the relaxation times of Markov models at several lags.
 
-    The frames of one trajectory are not independent, trajectories are: so the intervals come from drawing
-    whole trajectories anew, as many as there are, with replacement. Where a resample does not connect a state
-    that all the data connects, one timescale of it counts as infinite, at the slow end. An end of an interval
+    The frames of one trajectory are not independent, trajectories are: so the intervals come from a
+    bootstrap over whole trajectories. Where a bootstrap sample does not connect a state that all the data
+    connects, one timescale of it counts as infinite, at the slow end. An end of an interval
     that falls on such an infinite value is not determined by the data, and is NaN.
 
     Parameters
@@ -126,10 +126,10 @@ def implied_timescales(
         Time between frames in ps; without it all times are in frames.
     n_timescales : int, optional
         How many; by default all, but at most 10.
-    n_resamples : int
+    n_bootstrap : int
         How many times trajectories are drawn anew; 0 for no intervals.
     confidence : float
-        The share of the resamples inside the interval.
+        The share of the bootstrap samples inside the interval.
     seed : int
         Of the random numbers.
 
@@ -150,7 +150,7 @@ def implied_timescales(
     dtrajs = check_dtrajs(dtrajs)
     unit, scale = time_unit(timestep)
     confidence = check_real("confidence", confidence, above=0, at_most=1)
-    draws = draw_trajectories(len(dtrajs), n_resamples, seed)
+    draws = draw_trajectories(len(dtrajs), n_bootstrap, seed)
     automatic = lags is None
     if automatic:
         lags = np.geomspace(1, max(1, max(map(len, dtrajs)) // 10), _LAGS).round().astype(int)
@@ -166,7 +166,7 @@ def implied_timescales(
     for row, lag in enumerate(lags):
         counts = pair_counts(dtrajs, lag)[:, states][:, :, states]
         found = _timescales(counts.sum(axis=0), lag)[:p]
-        drawn = np.array([_timescales(each, lag) for each in resampled(counts, draws)])
+        drawn = np.array([_timescales(each, lag) for each in bootstrap_sums(counts, draws)])
         drawn = drawn.reshape(len(draws), len(states) - 1)
         complete[row] = np.count_nonzero(np.isfinite(drawn).all(axis=1))
         known = (found > lag) & np.isfinite(found)
@@ -176,8 +176,17 @@ def implied_timescales(
     kept = len(lags)
     while automatic and kept > 1 and np.isnan(values[kept - 1]).all():
         kept -= 1
-    tables = (each[:kept] for each in (lags, scale * lags, values, lower, upper))
-    return ImpliedTimescales(*tables, unit, complete[:kept], len(draws), confidence)
+    return ImpliedTimescales(
+        lags=lags[:kept],
+        lag_times=scale * lags[:kept],
+        values=values[:kept],
+        lower=lower[:kept],
+        upper=upper[:kept],
+        unit=unit,
+        complete=complete[:kept],
+        n_bootstrap=len(draws),
+        confidence=confidence,
+    )
 
 
 def _timescales(counts: np.ndarray, lag: int) -> np.ndarray:

@@ -153,7 +153,7 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         self.results.clustering = found
         self.results.labels = found.labels
         self.results.memberships = found.memberships.values
-        self.results.cores = found.cores.labels
+        self.results.cores = found.cores.core_of
         self.results.log_density = found.log_density
         self.results.states = found.states
         self.results.n_states = found.n_states

@@ -26,7 +26,7 @@ class SolveError(RuntimeError):
     """The memberships could not be found to the promised accuracy."""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Level:
     """One level of the hierarchy: a walk between nodes that ends with probability `exits`.
 
@@ -154,7 +154,14 @@ def lump(level: Level, dtype: npt.DTypeLike) -> Level:
         )
     in_turn = [parts[first] for first in sorted(parts)]
     indices, probs = (np.concatenate([part[i] for part in in_turn]) for i in (0, 1))
-    return Level(row_starts(counts), indices, probs, exits, log_mass, counts)
+    return Level(
+        indptr=row_starts(counts),
+        indices=indices,
+        probs=probs,
+        exits=exits,
+        log_mass=log_mass,
+        degrees=counts,
+    )
 
 
 def _arrange(levels: list[Level], ranks: list[np.ndarray]) -> np.ndarray:

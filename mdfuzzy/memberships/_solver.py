@@ -142,7 +142,9 @@ def _finest(
     probs, absorb = np.empty(len(indices), np.float32 if single else np.float64), np.zeros((n, columns))
     share(kernels.transition_fill, n, *edges, log_sums, probs, absorb)
     exits = np.where(targets >= 0, 1.0, absorb.sum(axis=1))
-    return Level(indptr, indices, probs, exits, pull + log_sums, degrees), absorb
+    return Level(
+        indptr=indptr, indices=indices, probs=probs, exits=exits, log_mass=pull + log_sums, degrees=degrees
+    ), absorb
 
 
 def _in_order(absorb: np.ndarray, order: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ LEFT_OUT = "Left out of the scan"
 MAX_FRAMES = 100_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BetaScan:
     """What the memberships are like at each beta, and the choice.
 
@@ -149,7 +149,8 @@ def scan_beta(
     frames : (n,) int array, optional
         Which frames these are, if not all; kept in the result.
     **options
-        Passed on to `solve_memberships` (weights, kernel, scale, dimension, unit_density, tolerance, n_jobs).
+        Passed on to `solve_memberships` (walk_weights, kernel, bandwidth, dimension, unit_density, tolerance,
+        n_jobs).
 
     Returns
     -------
@@ -208,7 +209,16 @@ def scan_beta(
     plateaus = _count_plateaus(falls)
     notes = _reservations(betas, choice, falls, plateaus, criterion is None, left_out)
     return BetaScan(
-        betas, entropy, scores, float(betas[choice]), plateaus, notes, frames, residuals, errors, kept
+        betas=betas,
+        entropy=entropy,
+        scores=scores,
+        beta=float(betas[choice]),
+        n_plateaus=plateaus,
+        notes=notes,
+        frames=frames,
+        residuals=residuals,
+        row_sum_errors=errors,
+        memberships=kept,
     )
 
 
@@ -239,7 +249,7 @@ def _solvable(
     betas: np.ndarray, graph: Graph, log_density: npt.ArrayLike, options: dict[str, object]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the betas with positive weights, and the others, which only linear weights have."""
-    if options.get("weights") != "linear":
+    if options.get("walk_weights") != "linear":
         return betas, betas[:0]
     logf, unit = check_log_density(graph, log_density), bool(options.get("unit_density", False))
     fits = np.array([linear_is_positive(logf, beta, unit) for beta in betas])
@@ -247,7 +257,7 @@ def _solvable(
         raise ValueError(
             "`betas` must hold at least 3 different finite numbers at which linear weights are positive; "
             f"got {_listed(betas[fits])} of {_listed(betas)} ({BETA_MEANS}). Use smaller ones, "
-            "`weights='power'`, or `unit_density=True`."
+            "`walk_weights='power'`, or `unit_density=True`."
         )
     return betas[fits], betas[~fits]
 
@@ -276,7 +286,9 @@ def _reservations(
     elif choice in (0, last):
         end = "lowest" if choice == 0 else "highest"
         blocked = choice == last and np.isfinite(left_out).any()
-        remedy = "linear weights go no further, `weights='power'` does" if blocked else "scan further there"
+        remedy = (
+            "linear weights go no further, `walk_weights='power'` does" if blocked else "scan further there"
+        )
         notes.append(
             f"The choice, beta = {betas[choice]:.3g} ({BETA_MEANS}), sits on the {end} end of the grid: "
             f"{remedy}."

@@ -49,7 +49,10 @@ def extend_memberships(
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
-    >>> fitted = mf.Memberships(np.eye(3)[:, :2], [0.0, 0.0, 1.0], 1.0, np.zeros(3), 0.0, k=2)
+    >>> fitted = mf.Memberships(
+    ...     values=np.eye(3)[:, :2], lost=[0.0, 0.0, 1.0], beta=1.0, log_weights=np.zeros(3),
+    ...     exponent=0.0, k=2
+    ... )
     >>> new = mf.Neighbors([[0, 1], [1, 0]], [[0.5, 0.6], [0.0, 1.0]], n_targets=3)
     >>> mf.extend_memberships(fitted, new).values
     array([[0.5, 0.5],
@@ -70,8 +73,8 @@ def extend_memberships(
     indices, distances = neighbors.indices[:, :k], neighbors.distances[:, :k].astype(np.float64)
     logs = memberships.log_weights[indices]
     nearest = logs[:, 0].copy()
-    if memberships.scale is not None:
-        logs -= 0.5 * (distances / memberships.scale) ** 2
+    if memberships.bandwidth is not None:
+        logs -= 0.5 * (distances / memberships.bandwidth) ** 2
     if memberships.radius is not None:
         logs[distances > memberships.radius] = -np.inf
     tops = logs.max(axis=1, keepdims=True)
@@ -89,6 +92,15 @@ def extend_memberships(
     lost[same] = memberships.lost[indices[same, 0]]
     error = float(np.abs(values.sum(axis=1) + lost - 1.0).max(initial=0.0))
     return Memberships(
-        values, lost, memberships.beta, nearest, memberships.exponent, memberships.kernel,
-        memberships.scale, memberships.k, memberships.radius, memberships.residual, error,
-    )  # fmt: skip
+        values=values,
+        lost=lost,
+        beta=memberships.beta,
+        log_weights=nearest,
+        exponent=memberships.exponent,
+        kernel=memberships.kernel,
+        bandwidth=memberships.bandwidth,
+        k=memberships.k,
+        radius=memberships.radius,
+        residual=memberships.residual,
+        row_sum_error=error,
+    )

@@ -1,6 +1,7 @@
 """How strongly every point belongs to every state: where a random walk drawn to high density ends first."""
 
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from mdfuzzy.memberships.weights import (
     BETA_MEANS,
     BETA_REMEDY,
     Kernel,
-    Weights,
+    WalkWeights,
     check_kernel,
     linear_log_weights,
     walk_exponent,
@@ -33,7 +34,7 @@ from mdfuzzy.states.persistence import check_log_density
 ROW_SUM_TOLERANCE = 1000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Memberships:
     """The probability that the walk from each point reaches the core of each state before any other.
 
@@ -53,7 +54,7 @@ class Memberships:
         The power of the density in the weights (NaN for linear weights).
     kernel : {"uniform", "gaussian"}
         How the weight of a step depends on its length.
-    scale : float or None
+    bandwidth : float or None
         Width of the Gaussian kernel.
     k, radius : int or None, float or None
         Neighbours per point, or the largest length of an edge, of the graph that was walked on.
@@ -84,7 +85,7 @@ class Memberships:
     log_weights: np.ndarray
     exponent: float
     kernel: Kernel = "uniform"
-    scale: float | None = None
+    bandwidth: float | None = None
     k: int | None = None
     radius: float | None = None
     residual: float = 0.0
@@ -144,9 +145,9 @@ def solve_memberships(
     cores: Cores,
     *,
     beta: float = 2.0,
-    weights: Weights = "power",
+    walk_weights: WalkWeights = "power",
     kernel: Kernel = "uniform",
-    scale: float | None = None,
+    bandwidth: float | None = None,
     dimension: float | None = None,
     unit_density: bool = False,
     start: npt.ArrayLike | None = None,
@@ -172,14 +173,14 @@ def solve_memberships(
     beta : float
         In (0, inf]; `float("inf")` means no pull at all. Weights of less than 1e-300 of the largest of their
         neighbourhood count as 1e-300 of it.
-    weights : {"power", "linear"}
+    walk_weights : {"power", "linear"}
         `linear` is :math:`g = 1 + \frac{1-\beta}{\beta} f`, as printed by Bonis and Oudot, for the record: it
         depends on the unit of f and never gets colder than about beta = 0.5.
     kernel : {"uniform", "gaussian"}
         :math:`k = 1` for every edge, or :math:`e^{-d_{ij}^2 / 2h^2}`. For the Gaussian kernel on a
         nearest-neighbour graph no correction of the exponent is known: it gets that of the uniform kernel,
         and beta is then only a label. On a `radius` graph of several h the exponent is right.
-    scale : float, optional
+    bandwidth : float, optional
         h, in the unit of the distances; needed by the Gaussian kernel, and only by it.
     dimension : float, optional
         d, for the exponent on a `union` graph; estimated from the lengths of the k shortest edges of every
@@ -216,26 +217,26 @@ def solve_memberships(
 
     >>> import numpy as np, mdfuzzy as mf
     >>> indptr, indices = [0, 1, 3, 5, 7, 8], [1, 0, 2, 1, 3, 2, 4, 3]
-    >>> chain = mf.Graph(indptr, indices, np.ones(8), "radius", 5, scale=1.0)
+    >>> chain = mf.Graph(indptr, indices, np.ones(8), kind="radius", n_targets=5, radius=1.0)
     >>> ends = mf.Cores(np.array([0, 0, 0, 1, 1]), np.array([0, -1, -1, -1, 1]), np.array([0, 4]), np.ones(2))
     >>> mf.solve_memberships(chain, np.zeros(5), ends, beta=1.0).values[:, 0].round(6)
     array([1.  , 0.75, 0.5 , 0.25, 0.  ])
     """
     log_density = check_log_density(graph, log_density)
     beta = check_real("beta", beta, above=0, finite=False, remedy=BETA_REMEDY)
-    weights = check_choice("weights", weights, ("power", "linear"))
-    kernel, scale = check_kernel(kernel, scale)
+    walk_weights = check_choice("walk_weights", walk_weights, get_args(WalkWeights))
+    kernel, bandwidth = check_kernel(kernel, bandwidth)
     tolerance = check_real("tolerance", tolerance, at_least=1e-12, at_most=1e-4)
     _check_cores(graph, cores)
     exponent = float("nan")
-    if weights == "power":
+    if walk_weights == "power":
         exponent = walk_exponent(graph, beta, dimension=dimension)
         log_weights = exponent * log_density
     else:
         log_weights = linear_log_weights(log_density, beta, unit_density)
-    falloff = 0.0 if scale is None else 0.5 / scale**2
+    falloff = 0.0 if bandwidth is None else 0.5 / bandwidth**2
     n, states = len(graph), len(cores)
-    targets = cores.labels.astype(np.int32)
+    targets = cores.core_of.astype(np.int32)
     with using_threads(n_jobs):
         edges = graph.indptr, graph.indices
         stuck = ~_solver.reaches_target(*edges, targets)
@@ -266,23 +267,32 @@ def solve_memberships(
     values = np.clip(solution.values, 0.0, 1.0)
     lost = values[:, states].copy() if stuck.any() else np.zeros(n)
     return Memberships(
-        values[:, :states], lost, beta, log_weights, exponent, kernel, scale, graph.k, graph.scale,
-        solution.residual, error,
-    )  # fmt: skip
+        values=values[:, :states],
+        lost=lost,
+        beta=beta,
+        log_weights=log_weights,
+        exponent=exponent,
+        kernel=kernel,
+        bandwidth=bandwidth,
+        k=graph.k,
+        radius=graph.radius,
+        residual=solution.residual,
+        row_sum_error=error,
+    )
 
 
 def _check_cores(graph: Graph, cores: Cores) -> None:
     check_type("cores", cores, Cores, remedy="`find_cores` gives them.")
     if graph.n_targets != len(graph):
         raise ValueError("`graph` must join a point set with itself; got edges of new points to fitted ones.")
-    if len(cores.labels) != len(graph):
+    if len(cores.core_of) != len(graph):
         raise ValueError(
-            f"`cores` must be of the points of `graph`; got {len(cores.labels)} labels for {len(graph)} "
+            f"`cores` must be of the points of `graph`; got {len(cores.core_of)} labels for {len(graph)} "
             "points."
         )
     if len(cores) == 0:
         raise ValueError("`cores` must hold at least one state; got none.")
-    sizes = np.bincount(cores.labels[cores.labels >= 0], minlength=len(cores))
+    sizes = np.bincount(cores.core_of[cores.core_of >= 0], minlength=len(cores))
     if len(sizes) != len(cores) or not sizes.all():
         raise ValueError(f"Every state of `cores` must have a core; got core sizes {sizes.tolist()}.")
 

@@ -9,7 +9,7 @@ from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.states.dimension import intrinsic_dimension
 
-Weights = Literal["power", "linear"]
+WalkWeights = Literal["power", "linear"]
 Kernel = Literal["uniform", "gaussian"]
 
 #: What a printed beta means.
@@ -74,7 +74,7 @@ def linear_log_weights(log_density: np.ndarray, beta: float, unit_density: bool)
             raise ValueError(
                 f"`beta` must keep linear weights positive; got {beta:g} ({BETA_MEANS}). They are not where "
                 f"the density is {1.0 / (1.0 - 1.0 / beta):g} or more, at {bad} of {len(part)} points. Use "
-                f"`weights='power'`, {remedy}."
+                f"`walk_weights='power'`, {remedy}."
             )
         return np.log(-np.expm1(part))  # of 1 - e^part, with the digits that 1 - f loses near the largest f
     if beta == 1.0:
@@ -102,24 +102,24 @@ def _log_subtracted(log_density: np.ndarray, beta: float, unit_density: bool) ->
     return np.log1p(-1.0 / beta) + log_density
 
 
-def check_kernel(kernel: str, scale: float | None) -> tuple[Kernel, float | None]:
+def check_kernel(kernel: str, bandwidth: float | None) -> tuple[Kernel, float | None]:
     """Return the kernel and its width (None: every edge counts the same), or raise."""
     kernel = check_choice("kernel", kernel, ("uniform", "gaussian"))
     if kernel == "gaussian":
-        if scale is None:
+        if bandwidth is None:
             raise ValueError(
-                "`scale` must be given with the Gaussian kernel: its width, in the unit of the distances."
+                "`bandwidth` must be given with the Gaussian kernel: its width, in the unit of the distances."
             )
         # squares of widths beyond these leave the range of doubles
-        return kernel, check_real("scale", scale, at_least=1e-100, at_most=1e100)
-    if scale is not None:
+        return kernel, check_real("bandwidth", bandwidth, at_least=1e-100, at_most=1e100)
+    if bandwidth is not None:
         raise ValueError(
-            f"`scale` must be None with the uniform kernel; got {scale!r}. It would have no effect."
+            f"`bandwidth` must be None with the uniform kernel; got {bandwidth!r}. It would have no effect."
         )
     return kernel, None
 
 
-def strong_edges(graph: Graph, *, kernel: Kernel = "uniform", scale: float | None = None) -> Graph:
+def strong_edges(graph: Graph, *, kernel: Kernel = "uniform", bandwidth: float | None = None) -> Graph:
     """Keep the edges on which the kernel is at least half of its largest value.
 
     In the general form of the algorithm the walk uses all edges of a kernel graph, and the peaks, basins
@@ -131,30 +131,31 @@ def strong_edges(graph: Graph, *, kernel: Kernel = "uniform", scale: float | Non
         Such as a `radius` graph of several h.
     kernel : {"uniform", "gaussian"}
         The walk's kernel. The uniform one keeps every edge.
-    scale : float, optional
+    bandwidth : float, optional
         h, for the Gaussian kernel: edges up to h * sqrt(2 log 2) = 1.18 h are kept.
 
     Examples
     --------
     >>> import mdfuzzy as mf
-    >>> path = mf.Graph([0, 1, 3, 4], [1, 0, 2, 1], [1.0, 1.0, 2.0, 2.0], "radius", 3, scale=2.0)
-    >>> mf.strong_edges(path, kernel="gaussian", scale=1.0)
-    Graph(radius, 3 points, 2 edges, scale=1.17741)
+    >>> lengths = [1.0, 1.0, 2.0, 2.0]
+    >>> path = mf.Graph([0, 1, 3, 4], [1, 0, 2, 1], lengths, kind="radius", n_targets=3, radius=2.0)
+    >>> mf.strong_edges(path, kernel="gaussian", bandwidth=1.0)
+    Graph(radius, 3 points, 2 edges, radius=1.17741)
     """
-    kernel, scale = check_kernel(kernel, scale)
-    if scale is None:
+    kernel, bandwidth = check_kernel(kernel, bandwidth)
+    if bandwidth is None:
         return graph
-    reach = scale * float(np.sqrt(2.0 * np.log(2.0)))
+    reach = bandwidth * float(np.sqrt(2.0 * np.log(2.0)))
     keep = graph.distances <= reach
     rows = np.repeat(np.arange(len(graph)), graph.degrees)[keep]
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(graph)))])
-    radius = None if graph.scale is None else min(reach, graph.scale)
+    radius = None if graph.radius is None else min(reach, graph.radius)
     return Graph(
         indptr,
         graph.indices[keep],
         graph.distances[keep],
-        graph.kind,
-        graph.n_targets,
+        kind=graph.kind,
+        n_targets=graph.n_targets,
         k=graph.k,
-        scale=radius,
+        radius=radius,
     )

@@ -26,7 +26,7 @@ ROOM = 8
 STEP = 8
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Chunks(Movable):
     """Queries in groups of at most 64 that are near each other, each group with the cell that it is
     nearest to.
@@ -295,4 +295,11 @@ def _chunks(queries: kernels.Queries, frames: np.ndarray, sizes: np.ndarray, *, 
     groups = -(-sizes // kernels.LANES)
     cell = np.repeat(np.arange(len(sizes)), groups)
     first = offsets(sizes)[cell] + kernels.LANES * (np.arange(len(cell)) - offsets(groups)[cell])
-    return Chunks(queries, frames, first, np.append(first[1:], len(frames)), cell, own)
+    return Chunks(
+        queries=queries,
+        frames=frames,
+        first=first,
+        last=np.append(first[1:], len(frames)),
+        cell=cell,
+        own=own,
+    )

@@ -1,7 +1,7 @@
 """The graph on which density peaks are compared and the random walk moves."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from mdfuzzy._check import check_choice, check_int, check_real, read_only
 from mdfuzzy._threads import share
 
 #: `union`: an edge if either point has the other among its k nearest. `directed`: i to each of its k nearest.
-#: `radius`: an edge if the two points are within `scale` of each other.
+#: `radius`: an edge if the two points are within `radius` of each other.
 GraphKind = Literal["union", "directed", "radius"]
 
 _STRETCH = 65_536  # rows looked at together
@@ -32,15 +32,15 @@ class Graph:
         How the edges were chosen.
     k : int or None
         Neighbours per point (`union` and `directed`).
-    scale : float or None
-        The radius (`radius`).
+    radius : float or None
+        The largest length of an edge (`radius`).
     n_targets : int
         The number of points that edges lead to: n, except for the edges of new points to fitted ones.
 
     Examples
     --------
     >>> import mdfuzzy as mf
-    >>> graph = mf.Graph([0, 1, 3, 4], [1, 0, 2, 1], [0.5, 0.5, 2, 2], "union", 3, k=1)
+    >>> graph = mf.Graph([0, 1, 3, 4], [1, 0, 2, 1], [0.5, 0.5, 2, 2], kind="union", n_targets=3, k=1)
     >>> graph
     Graph(union, 3 points, 4 edges, k=1)
     >>> graph.edges(1)
@@ -50,10 +50,11 @@ class Graph:
     indptr: np.ndarray
     indices: np.ndarray
     distances: np.ndarray
+    _: KW_ONLY
     kind: GraphKind
     n_targets: int
     k: int | None = None
-    scale: float | None = None
+    radius: float | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in (("indptr", np.int64), ("indices", np.int32), ("distances", np.float32)):
@@ -62,10 +63,10 @@ class Graph:
                 kind = "numbers" if dtype == np.float32 else "integers"
                 raise TypeError(f"`{name}` must be {kind}; got {array.dtype}.")
             object.__setattr__(self, name, read_only(np.ascontiguousarray(array, dtype=dtype)))
-        check_choice("kind", self.kind, ("union", "directed", "radius"))
+        check_choice("kind", self.kind, get_args(GraphKind))
         object.__setattr__(self, "n_targets", check_int("n_targets", self.n_targets, 1))
         if self.kind == "radius":
-            check_real("scale", self.scale, above=0, remedy="It is the largest length of an edge.")
+            check_real("radius", self.radius, above=0, remedy="It is the largest length of an edge.")
         else:
             check_int("k", self.k, 1, remedy="It is the number of neighbours that each point was joined to.")
         if self.indptr.ndim != 1 or len(self.indptr) < 2:
@@ -115,7 +116,7 @@ class Graph:
         return len(self.indptr) - 1
 
     def __repr__(self) -> str:
-        size = f"k={self.k}" if self.k is not None else f"scale={self.scale:g}"
+        size = f"k={self.k}" if self.k is not None else f"radius={self.radius:g}"
         return f"Graph({self.kind}, {len(self)} points, {len(self.indices)} edges, {size})"
 
     @property

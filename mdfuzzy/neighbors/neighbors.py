@@ -125,7 +125,9 @@ class Neighbors:
         if kind == "directed" or n != self.n_targets:
             indices, distances = self._ascending(k, 0, n)
             indptr = np.arange(0, n * k + 1, k, dtype=np.int64)
-            return Graph(indptr, indices.ravel(), distances.ravel(), "directed", self.n_targets, k=k)
+            return Graph(
+                indptr, indices.ravel(), distances.ravel(), kind="directed", n_targets=self.n_targets, k=k
+            )
         # Rows are sorted, and joined to those that lead to them, a part of them after the other; what is not
         # written to takes no memory. Fresh memory costs time.
         indptr = np.zeros(n + 1, np.int64)
@@ -143,7 +145,7 @@ class Neighbors:
                 share(kernels.union_fill, last - first, rows, lengths, arriving, *into, starts, *joined)
         for array in (indices, distances):
             array.resize(indptr[-1], refcheck=False)
-        return Graph(indptr, indices, distances, "union", n, k=k)
+        return Graph(indptr, indices, distances, kind="union", n_targets=n, k=k)
 
     def _ascending(self, k: int, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the `k` nearest neighbours of some points in ascending order, and their distances."""

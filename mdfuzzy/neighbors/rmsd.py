@@ -189,7 +189,17 @@ def _search(
                 f"`recall` must be 1 where the index is sharded; got {aim.recall:g}. What is missed would "
                 "depend on the shards: give the workers more memory for layout 'scattered'."
             )
-        return ShardedSearch(client, workers, place, frames, xyz, others, aim, GROUP * BLOCK, n_jobs), None
+        return ShardedSearch(
+            client=client,
+            workers=workers,
+            layout=place,
+            frames=frames,
+            xyz=xyz,
+            others=others,
+            aim=aim,
+            size=GROUP * BLOCK,
+            n_jobs=n_jobs,
+        ), None
     from mdfuzzy.neighbors._index import build_index
     from mdfuzzy.neighbors._search import LocalSearch
 
@@ -277,4 +287,11 @@ def _radius_graph(
     # numbers of edges, not lengths, as entries: a length of 0 must survive
     number = coo_array((np.arange(1, len(rows) + 1), (rows, columns)), shape=(n, n_targets)).tocsr()
     number.sort_indices()
-    return Graph(number.indptr, number.indices, lengths[number.data - 1], "radius", n_targets, scale=radius)
+    return Graph(
+        number.indptr,
+        number.indices,
+        lengths[number.data - 1],
+        kind="radius",
+        n_targets=n_targets,
+        radius=radius,
+    )

@@ -20,8 +20,8 @@ def pack(result: object) -> dict[str, np.ndarray]:
     >>> pack(2.5)
     {'value': array(2.5)}
     >>> from mdfuzzy.neighbors.graph import Graph
-    >>> list(pack(Graph([0, 1, 2], [1, 0], [1.0, 1.0], "radius", 2, scale=1.0)))
-    ['indptr', 'indices', 'distances', 'kind', 'n_targets', 'scale']
+    >>> list(pack(Graph([0, 1, 2], [1, 0], [1.0, 1.0], kind="radius", n_targets=2, radius=1.0)))
+    ['indptr', 'indices', 'distances', 'kind', 'n_targets', 'radius']
     """
     if not is_dataclass(result):
         return {"value": np.asarray(result)}

@@ -29,7 +29,7 @@ _LONG = {
     "beta_scan": "solving for memberships over a range of beta",
     "memberships": "solving for memberships",
     "k_scan": "counting states for other k",
-    "resampling": "drawing trajectories anew",
+    "bootstrap": "drawing trajectories anew",
 }
 
 logger = logging.getLogger("mdfuzzy")

@@ -25,10 +25,10 @@ def walk_edges(neighbors: Neighbors, states: States, settings: Settings) -> Grap
 def walk_options(states: States, settings: Settings) -> dict[str, object]:
     """Return the options of `solve_memberships` but for beta."""
     return {
-        "weights": settings.weights,
+        "walk_weights": settings.walk_weights,
         "unit_density": settings.unit_density,
         "kernel": settings.kernel,
-        "scale": states.window if settings.kernel == "gaussian" else None,
+        "bandwidth": states.bandwidth if settings.kernel == "gaussian" else None,
         "dimension": states.dimension,
         "n_jobs": settings.n_jobs,
     }
@@ -80,7 +80,7 @@ def explain_beta(scan: BetaScan, criterion: str) -> str:
         return text + f"the entropy of the memberships{some} falls most steeply."
     as_simulated = scan.scores[scan.betas == 2.0]  # none if linear weights are not positive there
     return text + (
-        f"the memberships{some} foretell best which state the trajectories reach next: they resolve "
+        f"the memberships{some} predict best which state the trajectories reach next: they resolve "
         f"{scan.scores.max():.1%} of what a constant guess leaves open"
         + "".join(f", {score:.1%} at beta = 2" for score in as_simulated)
         + "."

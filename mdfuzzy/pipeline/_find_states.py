@@ -12,19 +12,19 @@ from mdfuzzy.neighbors.rmsd import rmsd_neighbors
 from mdfuzzy.pipeline._cache import Steps
 from mdfuzzy.pipeline.settings import Settings
 from mdfuzzy.states.cores import Cores, find_cores, find_milestones
-from mdfuzzy.states.density import dtm_log_density, kde_log_density, kde_window
+from mdfuzzy.states.density import dtm_log_density, kde_bandwidth, kde_log_density
 from mdfuzzy.states.dimension import intrinsic_dimension
 from mdfuzzy.states.persistence import Persistence, compute_persistence
 from mdfuzzy.states.prominence import ProminenceGap
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class States:
     """What is known once the states are found: the attributes of `Clustering` of the same names."""
 
     k: int
     dimension: float
-    window: float | None
+    bandwidth: float | None
     graph: Graph
     log_density: np.ndarray
     peaks: Persistence
@@ -68,24 +68,26 @@ def find_states(neighbors: Neighbors, settings: Settings, steps: Steps) -> State
     if settings.dimension is None:
         why = f"by maximum likelihood from the distances to {2 * k} neighbours"
         steps.choose("dimension", f"dimension = {dimension:.3g}, {why}.")
-    window = steps.run(
-        "window",
+    bandwidth = steps.run(
+        "bandwidth",
         float,
-        lambda parts: _window(neighbors, dimension, settings),
+        lambda parts: _bandwidth(neighbors, dimension, settings),
         needs=["neighbors", "dimension"],
-        used={name: getattr(settings, name) for name in ("density", "kernel", "window")},
+        used={name: getattr(settings, name) for name in ("density", "kernel", "bandwidth")},
     )
-    if settings.window is None and not np.isnan(window):
-        steps.choose("window", f"window = {window:.3g}, by the likelihood of every frame given the others.")
+    if settings.bandwidth is None and not np.isnan(bandwidth):
+        steps.choose(
+            "bandwidth", f"bandwidth = {bandwidth:.3g}, by the likelihood of every frame given the others."
+        )
     log_density = steps.run(
         "log_density",
         np.ndarray,
         lambda parts: (
             dtm_log_density(neighbors, n_neighbors=2 * k, dimension=dimension)
             if settings.density == "dtm"
-            else kde_log_density(neighbors, window=window, dimension=dimension)
+            else kde_log_density(neighbors, bandwidth=bandwidth, dimension=dimension)
         ),
-        needs=["neighbors", "dimension", "window"],
+        needs=["neighbors", "dimension", "bandwidth"],
         used={"density": settings.density},
     )
     peaks = steps.run(
@@ -132,15 +134,26 @@ def find_states(neighbors: Neighbors, settings: Settings, steps: Steps) -> State
         needs=["persistence"],
         used={"prominence": prominence},
     )
-    window = None if np.isnan(window) else window
-    return States(k, dimension, window, graph, log_density, peaks, gap, prominence, cores, milestones)
+    bandwidth = None if np.isnan(bandwidth) else bandwidth
+    return States(
+        k=k,
+        dimension=dimension,
+        bandwidth=bandwidth,
+        graph=graph,
+        log_density=log_density,
+        peaks=peaks,
+        gap=gap,
+        prominence=prominence,
+        cores=cores,
+        milestones=milestones,
+    )
 
 
-def _window(neighbors: Neighbors, dimension: float, settings: Settings) -> float:
+def _bandwidth(neighbors: Neighbors, dimension: float, settings: Settings) -> float:
     """Return the width of the kernels; NaN if no step uses one."""
     if settings.density != "kde" and settings.kernel != "gaussian":
         return float("nan")
-    return settings.window or kde_window(neighbors, dimension=dimension)
+    return settings.bandwidth or kde_bandwidth(neighbors, dimension=dimension)
 
 
 def _divide(peaks: Persistence, settings: Settings) -> ProminenceGap:

@@ -22,7 +22,7 @@ _FAR = 0.001
 _MANY_FAR = 0.01
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Assignment:
     """How strongly new frames belong to the states of a clustering. Made by `assign`.
 
@@ -40,7 +40,7 @@ class Assignment:
         The basin and the core of the nearest fitted frame. As peaks, the new frames that belong most to each
         state.
     milestones : Cores
-        The same with the larger cores, `Clustering.milestones`, by which passages are counted, for Markov
+        The same with the larger cores, `Clustering.milestones`, by which transitions are counted, for Markov
         models.
     far : float
         A distance that only one in a thousand of the fitted frames has to its nearest neighbour.
@@ -150,11 +150,19 @@ def assign(
     memberships = extend_memberships(result.memberships, near, k=result.k)
     nearest = near.indices[:, 0]
     cores, milestones = (
-        Cores(each.basins[nearest], each.labels[nearest], memberships.values.argmax(axis=0), each.prominence)
+        Cores(each.basins[nearest], each.core_of[nearest], memberships.values.argmax(axis=0), each.prominence)
         for each in (result.cores, result.milestones)
     )
     far = float(np.quantile(result.neighbors.distances[:, 0], 1 - _FAR))
-    found = Assignment(new, memberships, nearest, near.distances[:, 0], cores, milestones, far)
+    found = Assignment(
+        data=new,
+        memberships=memberships,
+        nearest=nearest,
+        distances=near.distances[:, 0],
+        cores=cores,
+        milestones=milestones,
+        far=far,
+    )
     if found.far_share > _MANY_FAR:
         warn_user(
             f"{found.far_share:.1%} of the new frames are more than {far:.3g} away from every fitted frame, "

@@ -8,7 +8,7 @@ from mdfuzzy._check import read_only
 from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.frames import Frames
 from mdfuzzy.kinetics import Visits
-from mdfuzzy.kinetics.interfaces import Interfaces
+from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.beta_scan import BetaScan
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.memberships.weights import BETA_MEANS
@@ -19,10 +19,10 @@ from mdfuzzy.pipeline.state_table import StateTable, tabulate_states
 from mdfuzzy.states.cores import Cores
 from mdfuzzy.states.persistence import Persistence
 from mdfuzzy.states.prominence import ProminenceGap
-from mdfuzzy.states.stability import KScan, Resampling
+from mdfuzzy.states.stability import KScan, StateBootstrap
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Clustering:
     """The result of every step of one clustering.
 
@@ -36,7 +36,7 @@ class Clustering:
         Neighbours per frame in the graph.
     dimension : float
         Intrinsic dimension, the exponent of the density.
-    window : float or None
+    bandwidth : float or None
         Width of the kernels, if any step uses one.
     neighbors : Neighbors
         2k nearest frames of every frame.
@@ -53,18 +53,18 @@ class Clustering:
     cores : Cores
         The states: their basins and their cores.
     milestones : Cores
-        Larger cores of the same states, by which passages are counted, for Markov models: `find_milestones`.
+        Larger cores of the same states, which count transitions, for Markov models: `find_milestones`.
     beta_scan : BetaScan or None
         The memberships over a range of beta, if beta was to be chosen.
     memberships : Memberships
         How strongly every frame belongs to every state.
-    interfaces : Interfaces or None
+    transition_regions : TransitionRegions or None
         Which states touch, and the transition frames; None without `data`.
     visits : Visits or None
         How often each state was visited and for how long; None without `data`.
     k_scan : KScan or None
         The states for other k, if asked for.
-    resampling : Resampling or None
+    bootstrap : StateBootstrap or None
         The states when whole trajectories are drawn anew, if asked for.
     chosen : dict of str to str
         What was chosen automatically and why, a sentence for each setting.
@@ -86,7 +86,7 @@ class Clustering:
     settings: Settings
     k: int
     dimension: float
-    window: float | None
+    bandwidth: float | None
     neighbors: Neighbors
     graph: Graph
     log_density: np.ndarray
@@ -97,10 +97,10 @@ class Clustering:
     milestones: Cores
     beta_scan: BetaScan | None
     memberships: Memberships
-    interfaces: Interfaces | None = None
+    transition_regions: TransitionRegions | None = None
     visits: Visits | None = None
     k_scan: KScan | None = None
-    resampling: Resampling | None = None
+    bootstrap: StateBootstrap | None = None
     chosen: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -139,13 +139,13 @@ class Clustering:
         >>> rng = np.random.default_rng(0)
         >>> print(mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6]).summary())
         Clustering(2 states of 500 frames, k=22, beta=2 (2: as simulated, smaller: colder))
-        state    frames    share   core  prominence      peak...
+        state    frames fraction   core  prominence      peak...
         0           300   60.00% ...
         1           200   40.00% ...
         k = 22 neighbours per frame, ...
         """
         lines = [repr(self), str(self.states)]
         lines += self.chosen.values()
-        lines += [str(each) for each in (self.k_scan, self.resampling) if each is not None]
+        lines += [str(each) for each in (self.k_scan, self.bootstrap) if each is not None]
         lines += [f"warning: {message}" for message in self.warnings]
         return "\n".join(lines)

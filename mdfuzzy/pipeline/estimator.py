@@ -20,8 +20,18 @@ from mdfuzzy.pipeline.settings import Settings, describe_settings
 
 #: The parameters that mean the same as in `Settings`, and are explained by its help texts.
 _SETTINGS = (
-    *("k", "prominence", "dimension", "density", "window", "level", "core_rule", "core_share", "core_least"),
-    *("graph", "kernel", "weights", "unit_density"),
+    *(
+        "k",
+        "prominence",
+        "dimension",
+        "density",
+        "bandwidth",
+        "level",
+        "core_rule",
+        "core_share",
+        "core_least",
+    ),
+    *("graph", "kernel", "walk_weights", "unit_density"),
 )
 
 
@@ -86,14 +96,14 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         beta: float | str = 2.0,
         dimension: float | None = None,
         density: Literal["dtm", "kde"] = "dtm",
-        window: float | None = None,
+        bandwidth: float | None = None,
         level: float = 0.01,
         core_rule: Literal["prominence", "point", "saddle", "share"] = "prominence",
         core_share: float = 0.1,
         core_least: float = 0.0005,
         graph: Literal["union", "directed"] = "union",
         kernel: Literal["uniform", "gaussian"] = "uniform",
-        weights: Literal["power", "linear"] = "power",
+        walk_weights: Literal["power", "linear"] = "power",
         unit_density: bool = False,
         metric: Literal["euclidean", "precomputed"] = "euclidean",
         n_jobs: int | None = None,
@@ -103,14 +113,14 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         self.beta = beta
         self.dimension = dimension
         self.density = density
-        self.window = window
+        self.bandwidth = bandwidth
         self.level = level
         self.core_rule = core_rule
         self.core_share = core_share
         self.core_least = core_least
         self.graph = graph
         self.kernel = kernel
-        self.weights = weights
+        self.walk_weights = walk_weights
         self.unit_density = unit_density
         self.metric = metric
         self.n_jobs = n_jobs
@@ -130,7 +140,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         self.clustering_ = cluster_neighbors(neighbors, settings, data=data)
         self.memberships_ = self.clustering_.memberships.values
         self.labels_ = self.clustering_.memberships.hard
-        self.cores_ = self.clustering_.cores.labels
+        self.cores_ = self.clustering_.cores.core_of
         self.n_clusters_ = self.clustering_.n_states
         return self
 

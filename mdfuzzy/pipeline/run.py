@@ -11,7 +11,7 @@ from mdfuzzy._check import check_type
 from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.frames import Frames
 from mdfuzzy.kinetics import Visits, timestep, visits
-from mdfuzzy.kinetics.interfaces import Interfaces, find_interfaces
+from mdfuzzy.kinetics.transition_regions import TransitionRegions, find_transition_regions
 from mdfuzzy.memberships.beta_scan import BetaScan
 from mdfuzzy.memberships.memberships import Memberships, solve_memberships
 from mdfuzzy.neighbors.neighbors import Neighbors
@@ -20,7 +20,7 @@ from mdfuzzy.pipeline._choose_beta import explain_beta, scan_walk, walk_edges, w
 from mdfuzzy.pipeline._find_states import States, find_states, search_neighbors
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.pipeline.settings import Settings
-from mdfuzzy.states.stability import KScan, Resampling, resample_states, states_by_k
+from mdfuzzy.states.stability import KScan, StateBootstrap, bootstrap_states, states_by_k
 
 if TYPE_CHECKING:
     from mdfuzzy.workers.cluster import Client
@@ -77,9 +77,9 @@ def cluster(
     settings = Settings() if settings is None else settings
     check_type("settings", settings, Settings, remedy="Use mf.Settings(k=50, ...).")
     data = as_data(data)
-    if settings.resamples and data.n_trajectories < 2:
+    if settings.bootstrap and data.n_trajectories < 2:
         raise ValueError(
-            f"`resamples` must be 0 for one trajectory; got {settings.resamples}. Whole trajectories are "
+            f"`bootstrap` must be 0 for one trajectory; got {settings.bootstrap}. Whole trajectories are "
             "drawn anew."
         )
     if store is not None and not hasattr(store, "begin"):
@@ -138,8 +138,8 @@ def cluster_neighbors(
     """
     steps = Steps() if steps is None else steps
     states = find_states(neighbors, settings, steps)
-    needs = ["log_density", "cores", "dimension", "window"]
-    used = {name: getattr(settings, name) for name in ("graph", "kernel", "weights", "unit_density")}
+    needs = ["log_density", "cores", "dimension", "bandwidth"]
+    used = {name: getattr(settings, name) for name in ("graph", "kernel", "walk_weights", "unit_density")}
     walk = walk_edges(neighbors, states, settings)
     scan = None
     automatic = isinstance(settings.beta, str)
@@ -205,13 +205,13 @@ def as_data(data: Frames | Features | npt.ArrayLike | Sequence[npt.ArrayLike]) -
 
 def _follow_trajectories(
     data: Frames | Features, states: States, memberships: Memberships, steps: Steps
-) -> dict[str, Interfaces | Visits]:
+) -> dict[str, TransitionRegions | Visits]:
     """Find what the order of the frames says about the states."""
     return {
-        "interfaces": steps.run(
-            "interfaces",
-            Interfaces,
-            lambda parts: find_interfaces(data, memberships, states.milestones),
+        "transition_regions": steps.run(
+            "transition_regions",
+            TransitionRegions,
+            lambda parts: find_transition_regions(data, memberships, states.milestones),
             needs=["data", "milestones", "memberships"],
         ),
         "visits": steps.run(
@@ -226,7 +226,7 @@ def _follow_trajectories(
 
 def _examine_stability(
     neighbors: Neighbors, states: States, settings: Settings, data: Frames | Features | None, steps: Steps
-) -> dict[str, KScan | Resampling]:
+) -> dict[str, KScan | StateBootstrap]:
     """Count the states for other k and for other trajectories, if asked for."""
     found = {}
     options = {"dimension": states.dimension, "level": settings.level}
@@ -238,13 +238,13 @@ def _examine_stability(
             needs=["neighbors", "dimension"],
             used={"level": settings.level},
         )
-    if settings.resamples and data is not None:
+    if settings.bootstrap and data is not None:
         lengths = data.lengths.tolist()
-        draw = {"k": states.k, "n_resamples": settings.resamples, "seed": settings.seed}
-        found["resampling"] = steps.run(
-            "resampling",
-            Resampling,
-            lambda parts: resample_states(neighbors, lengths, **draw, **options),
+        draw = {"k": states.k, "n_bootstrap": settings.bootstrap, "seed": settings.seed}
+        found["bootstrap"] = steps.run(
+            "bootstrap",
+            StateBootstrap,
+            lambda parts: bootstrap_states(neighbors, lengths, **draw, **options),
             needs=["neighbors", "dimension"],
             used=draw | {"level": settings.level},
         )

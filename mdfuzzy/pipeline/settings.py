@@ -104,9 +104,9 @@ class Settings:
         How the density is estimated: `dtm_log_density` or `kde_log_density`.
     dimension : float or None
         Intrinsic dimension, the exponent of the density; by default estimated by `intrinsic_dimension`.
-    window : float or None
+    bandwidth : float or None
         Width of the kernels, in the unit of the distances (nm for RMSD), for ``density="kde"`` and
-        ``kernel="gaussian"``; by default that of the largest likelihood, `kde_window`.
+        ``kernel="gaussian"``; by default that of the largest likelihood, `kde_bandwidth`.
     prominence : float or None
         Smallest prominence of a state, in units of the log density; by default that which noise does not
         reach, `Persistence.prominence_gap`.
@@ -122,23 +122,23 @@ class Settings:
         The edges that the walk uses.
     kernel : {"uniform", "gaussian"}
         How the weight of a step depends on its length.
-    weights : {"power", "linear"}
+    walk_weights : {"power", "linear"}
         How the weight of a step depends on the density; see `solve_memberships`.
     unit_density : bool
-        Scale the density to a largest value of 1, for ``weights="linear"``, which are then positive at every
-        finite beta.
+        Scale the density to a largest value of 1, for ``walk_weights="linear"``: these are then positive at
+        every finite beta.
     beta : float, "entropy" or "kinetic"
         Temperature of the walk: 2 is the ensemble's own diffusion, smaller is colder, infinity has no pull.
         "entropy" takes the beta at which the entropy of the memberships falls most steeply, `scan_beta`;
-        "kinetic" the one whose memberships foretell best which state the trajectories reach next,
+        "kinetic" the one whose memberships predict best which state the trajectories reach next,
         `kinetics.kinetic_criterion`.
     scan_beta : bool
         Solve over a range of beta also if beta is a number.
     scan_k : bool
         Also count the states for other k, `states_by_k`.
-    resamples : int
+    bootstrap : int
         How many times to draw whole trajectories anew to see how firmly each state stands,
-        `resample_states`; 0 for not at all.
+        `bootstrap_states`; 0 for not at all.
     seed : int
         Of the random numbers that draw them.
     n_jobs : int or None
@@ -172,7 +172,7 @@ class Settings:
     dimension: float | None = _setting(
         None, "Intrinsic dimension, the exponent of the density. Default: estimated.", _optional(_positive)
     )
-    window: float | None = _setting(
+    bandwidth: float | None = _setting(
         None,
         "Width of the kernels of density 'kde' and kernel 'gaussian', in the unit of the distances. "
         "Default: that of the largest likelihood.",
@@ -213,23 +213,23 @@ class Settings:
     kernel: Literal["uniform", "gaussian"] = _setting(
         "uniform", "Weight of a step by its length.", _one_of("uniform", "gaussian")
     )
-    weights: Literal["power", "linear"] = _setting(
+    walk_weights: Literal["power", "linear"] = _setting(
         "power", "Weight of a step by the density: a power of it, or as printed.", _one_of("power", "linear")
     )
     unit_density: bool = _setting(
-        False, "Scale the density to a largest value of 1, for weights 'linear'.", _flag
+        False, "Scale the density to a largest value of 1, for walk weights 'linear'.", _flag
     )
     beta: float | str = _setting(
         2.0,
         "Temperature of the walk; large is hot: 2 is the ensemble's own diffusion, 0.2 is ten times colder "
         "and gives nearly hard states. 'entropy' takes the beta at which the entropy of the memberships "
-        "changes most, 'kinetic' the one whose memberships foretell best which state the trajectories reach "
+        "changes most, 'kinetic' the one whose memberships predict best which state the trajectories reach "
         "next.",
         _beta,
     )
     scan_beta: bool = _setting(False, "Also solve over a range of beta if beta is a number.", _flag)
     scan_k: bool = _setting(False, "Also count the states for other k.", _flag)
-    resamples: int = _setting(
+    bootstrap: int = _setting(
         0,
         "How many times to draw whole trajectories anew to see how firmly each state stands.",
         _count(0),

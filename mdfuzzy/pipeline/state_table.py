@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MAX_RESIDUES = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class State:
     """One state: a row of `StateTable`.
 
@@ -28,8 +28,8 @@ class State:
         Its number.
     frames : int
         How many frames belong most to it.
-    share : float
-        The same as a share of all frames.
+    fraction : float
+        The same as a fraction of all frames.
     core : int
         How many frames are in its core.
     prominence : float
@@ -49,13 +49,13 @@ class State:
     >>> import numpy as np, mdfuzzy as mf
     >>> rng = np.random.default_rng(0)
     >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6])
-    >>> result.states[1].frames, result.states[1].share
+    >>> result.states[1].frames, result.states[1].fraction
     (200, 0.4)
     """
 
     state: int
     frames: int
-    share: float
+    fraction: float
     core: int
     prominence: float
     peak: int
@@ -87,8 +87,10 @@ class StateTable(Sequence[State]):
     Examples
     --------
     >>> from mdfuzzy import State, StateTable
-    >>> print(StateTable([State(0, 80, 0.8, 12, float("inf"), 17), State(1, 20, 0.2, 3, 1.25, 90)]))
-    state    frames    share   core  prominence      peak
+    >>> first = State(state=0, frames=80, fraction=0.8, core=12, prominence=float("inf"), peak=17)
+    >>> second = State(state=1, frames=20, fraction=0.2, core=3, prominence=1.25, peak=90)
+    >>> print(StateTable([first, second]))
+    state    frames fraction   core  prominence      peak
     0            80   80.00%     12         inf        17
     1            20   20.00%      3        1.25        90
     """
@@ -110,12 +112,12 @@ class StateTable(Sequence[State]):
     def __str__(self) -> str:
         timed = any(row.visits is not None for row in self)
         residues = self.residues if len(self.residues) <= _MAX_RESIDUES else ()
-        head = f"{'state':<7}{'frames':>8}{'share':>9}{'core':>7}{'prominence':>12}{'peak':>10}"
+        head = f"{'state':<7}{'frames':>8}{'fraction':>9}{'core':>7}{'prominence':>12}{'peak':>10}"
         head += "".join(f"{f'phi, psi of {residue}':>20}" for residue in residues)
         head += f"{'visits':>8}{f'dwell/{self.unit}':>14}" if timed else ""
         lines = [head]
         for row in self:
-            line = f"{row.state:<7}{row.frames:>8,}{row.share:>9.2%}{row.core:>7,}{row.prominence:>12.3g}"
+            line = f"{row.state:<7}{row.frames:>8,}{row.fraction:>9.2%}{row.core:>7,}{row.prominence:>12.3g}"
             line += f"{row.peak:>10}"
             for place in range(len(residues)):
                 line += f"{f'{row.phi[place]:.0f}, {row.psi[place]:.0f}':>20}"
@@ -138,7 +140,7 @@ def tabulate_states(
             State(
                 state=state,
                 frames=int(counts[state]),
-                share=float(counts[state] / len(memberships)),
+                fraction=float(counts[state] / len(memberships)),
                 core=int(sizes[state]),
                 prominence=float(cores.prominence[state]),
                 peak=peak,

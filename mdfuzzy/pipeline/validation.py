@@ -54,7 +54,7 @@ class Validation:
     reason: str
 
 
-def validate_model(result: Clustering, *, n_resamples: int = 50, seed: int = 0) -> Validation:
+def validate_model(result: Clustering, *, n_bootstrap: int = 50, seed: int = 0) -> Validation:
     """Test Markov models of the states of a clustering, and choose the lag of one.
 
     Discrete trajectories are milestoned with `Clustering.milestones`: a frame between these belongs to the
@@ -67,7 +67,7 @@ def validate_model(result: Clustering, *, n_resamples: int = 50, seed: int = 0) 
     ----------
     result : Clustering
         Of frames or features of trajectories.
-    n_resamples : int
+    n_bootstrap : int
         How many times whole trajectories are drawn anew for the intervals.
     seed : int
         Of the random numbers.
@@ -94,7 +94,7 @@ def validate_model(result: Clustering, *, n_resamples: int = 50, seed: int = 0) 
         warnings.simplefilter("ignore", UserWarning)  # trajectories that touch no core are left out
         try:
             dtrajs = milestoned_dtrajs(result.data, result.milestones)
-            options = {"timestep": timestep(result.data), "n_resamples": n_resamples, "seed": seed}
+            options = {"timestep": timestep(result.data), "n_bootstrap": n_bootstrap, "seed": seed}
             scales = implied_timescales(dtrajs, **options)
         except ValueError as error:
             return Validation(None, None, None, f"There is no Markov model: {error}")

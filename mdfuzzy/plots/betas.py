@@ -24,7 +24,7 @@ def beta_scan(scan: BetaScan | Clustering, *, ax: "Axes | None" = None) -> "Axes
     ----------
     scan : BetaScan or Clustering
         What `scan_beta` found. The score is minus the slope of the entropy, or that of a criterion: with
-        ``beta="kinetic"`` how well the memberships foretell the core that is reached next. A `Clustering`
+        ``beta="kinetic"`` how well the memberships predict the core that is reached next. A `Clustering`
         also says which beta was used, if that was not the scan's choice.
     ax : Axes, optional
         Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know. The scores get a

@@ -155,9 +155,9 @@ def _pictures(result: Clustering, projection: Projection) -> dict[str, Callable[
     pictures["prominences"] = lambda: prominences(result).figure
     if result.beta_scan is not None:
         pictures["beta"] = lambda: beta_scan(result).figure
-    if result.interfaces is not None:
+    if result.transition_regions is not None:
         pictures["network"] = lambda: (
-            state_network(result.interfaces, [state.share for state in result.states]).figure
+            state_network(result.transition_regions, [state.fraction for state in result.states]).figure
         )
     for number in range(min(result.data.n_trajectories, _TIMELINES)):
         pictures[f"timeline-{number}"] = lambda number=number: (

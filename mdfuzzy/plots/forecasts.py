@@ -1,4 +1,4 @@
-"""Whether memberships mean what they say: what they foretell, and what came true."""
+"""Whether memberships mean what they say: what they predict, and what came true."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ _COLOR = "#0072b2"
 def reliability(
     calibration: Calibration | Reliability, *, forecast: str | None = None, ax: "Axes | None" = None
 ) -> "Axes":
-    """Draw how often what was foretold with a probability came true.
+    """Draw how often what was predicted with a probability came true.
 
     Parameters
     ----------

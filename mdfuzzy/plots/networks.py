@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_type
-from mdfuzzy.kinetics.interfaces import Interfaces
+from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.plots._axes import axes_of, percent, push_apart
 from mdfuzzy.plots.colors import state_colors
@@ -22,9 +22,9 @@ _STYLES = {
     "passed": {"color": "0.4", "linewidth": 1.0, "linestyle": ":"},
 }
 _NAMES = {
-    "crossed": "interface, with the number of passages",
-    "never": "interface that no trajectory crossed",
-    "passed": "passages without an interface",
+    "crossed": "transition region, with the number of transitions",
+    "never": "transition region that no trajectory crossed",
+    "passed": "transitions without a transition region",
 }
 #: The least distance of two states, in units of the mean length of a link.
 _CLOSEST = 0.75
@@ -33,25 +33,25 @@ _LARGEST, _SMALLEST = 0.36, 0.13
 
 
 def state_network(
-    interfaces: Interfaces,
-    populations: npt.ArrayLike | Memberships,
+    transition_regions: TransitionRegions,
+    fractions: npt.ArrayLike | Memberships,
     *,
     positions: npt.ArrayLike | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Draw the states as circles and their interfaces as lines between them.
+    """Draw the states as circles and their transition regions as lines between them.
 
     The area of a circle is in proportion to the population of the state (small ones are drawn larger), the
     width of a line with the logarithm of the number of transition frames, and the number on a line says how
     often the trajectories really went from one to the other. A thin dotted line joins states between
-    which trajectories went but left too few frames for an interface; a dashed one is an interface that none
-    crossed.
+    which trajectories went but left too few frames for a transition region; a dashed one is a
+    transition region that none crossed.
 
     Parameters
     ----------
-    interfaces : Interfaces
-        Which states touch, from `find_interfaces`.
-    populations : (K,) array or Memberships
+    transition_regions : TransitionRegions
+        Which states touch, from `find_transition_regions`.
+    fractions : (K,) array or Memberships
         The share of all frames in each state; of memberships, their means.
     positions : (K, 2) array, optional
         Where to put the states; by default so that those that touch are near each other.
@@ -65,19 +65,24 @@ def state_network(
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
-    >>> interfaces = mf.Interfaces(
-    ...     pairs=[[0, 1], [1, 2]], sizes=[50, 10], populations=[0.05, 0.01], balance=[0.7, 0.6],
+    >>> transition_regions = mf.TransitionRegions(
+    ...     pairs=[[0, 1], [1, 2]], sizes=[50, 10], fractions=[0.05, 0.01], mixing=[0.7, 0.6],
     ...     transitions=[12, 0], frames=(np.arange(50), np.arange(10)), threshold=0.5,
     ... )
-    >>> ax = mf.plots.state_network(interfaces, [0.6, 0.3, 0.1])
+    >>> ax = mf.plots.state_network(transition_regions, [0.6, 0.3, 0.1])
     >>> [text.get_text() for text in ax.texts][-1]
     '2'
     """
-    check_type("interfaces", interfaces, Interfaces, remedy="`find_interfaces` makes them.")
-    shares = populations.values.mean(axis=0) if isinstance(populations, Memberships) else populations
+    check_type(
+        "transition_regions",
+        transition_regions,
+        TransitionRegions,
+        remedy="`find_transition_regions` makes them.",
+    )
+    shares = fractions.values.mean(axis=0) if isinstance(fractions, Memberships) else fractions
     shares = np.asarray(shares, dtype=np.float64)
-    n_states = _check_shares(shares, interfaces)
-    links = list_links(interfaces)
+    n_states = _check_shares(shares, transition_regions)
+    links = list_links(transition_regions)
     pairs = np.array([link.pair for link in links], dtype=np.int64).reshape(-1, 2)
     places = layout_states(n_states, pairs) if positions is None else _check_positions(positions, n_states)
     radii = np.maximum(_LARGEST * np.sqrt(shares / max(shares.max(), 1e-9)), _SMALLEST)
@@ -103,26 +108,33 @@ class Link:
     transitions: int
 
 
-def list_links(interfaces: Interfaces) -> list[Link]:
-    """List the interfaces, and then the pairs that have none but were passed between."""
+def list_links(transition_regions: TransitionRegions) -> list[Link]:
+    """List the transition regions, and then the pairs that have none but were passed between."""
     rows = zip(
-        interfaces.pairs.tolist(), interfaces.sizes.tolist(), interfaces.transitions.tolist(), strict=True
+        transition_regions.pairs.tolist(),
+        transition_regions.sizes.tolist(),
+        transition_regions.transitions.tolist(),
+        strict=True,
     )
     links = [Link((a, b), size, times) for (a, b), size, times in rows]
-    return links + [Link((a, b), 0, times) for a, b, times in interfaces.others.tolist()]
+    return links + [Link((a, b), 0, times) for a, b, times in transition_regions.others.tolist()]
 
 
-def _check_shares(shares: np.ndarray, interfaces: Interfaces) -> int:
+def _check_shares(shares: np.ndarray, transition_regions: TransitionRegions) -> int:
     """Return the number of states, or raise if the shares are not theirs."""
-    least = max(int(each.max(initial=-1)) for each in (interfaces.pairs, interfaces.others[:, :2])) + 1
+    least = (
+        max(
+            int(each.max(initial=-1)) for each in (transition_regions.pairs, transition_regions.others[:, :2])
+        )
+        + 1
+    )
     if shares.ndim != 1 or len(shares) < max(least, 1):
         raise ValueError(
-            f"`populations` must have one share per state, at least {max(least, 1)}; got shape "
-            f"{shares.shape}."
+            f"`fractions` must have one share per state, at least {max(least, 1)}; got shape {shares.shape}."
         )
     if not (np.all(shares >= 0) and shares.sum() <= 1 + 1e-6):
         raise ValueError(
-            f"`populations` must be shares of all frames, not negative, with a sum of at most 1; got "
+            f"`fractions` must be shares of all frames, not negative, with a sum of at most 1; got "
             f"{shares.tolist()}. Divide counts by the number of frames."
         )
     return len(shares)

@@ -61,8 +61,8 @@ def ramachandran(
         - `free_energy`: minus its logarithm in kT, smoothed, with a contour line every kT;
         - `states`: the state to which most of them belong, paler where there are few;
         - `membership`: their mean membership of one `state`;
-        - `second`: the mean of their second-highest membership, which lights up the interfaces between
-          states: 0 inside a state, 0.5 half-way between two.
+        - `second`: the mean of their second-highest membership, which shows the transition regions:
+          0 inside a state, 0.5 half-way between two.
 
         By default the states if `values` are given, otherwise the density. Bins without frames stay white.
     state : int, optional

@@ -56,7 +56,7 @@ def beta_figure(result: Clustering) -> dict[str, object]:
     finite = np.isfinite(scan.betas)
     curves = [("entropy H", scan.entropy, "#0072b2", "y")]
     if result.settings.beta == "kinetic":
-        curves.append(("share of the next state foretold", scan.scores, "#d55e00", "y2"))
+        curves.append(("share of the next state predicted", scan.scores, "#d55e00", "y2"))
     traces = [
         {
             **{"type": "scatter", "mode": "lines+markers", "x": rounded(scan.betas[finite]), "yaxis": side},
@@ -97,10 +97,10 @@ def beta_figure(result: Clustering) -> dict[str, object]:
 
 
 def network_figure(result: Clustering) -> dict[str, object]:
-    """Draw the states as circles, and interfaces and transitions as lines between them."""
+    """Draw the states as circles, and transition regions and transitions as lines between them."""
     colors = state_colors(result.n_states)
-    shares = [row.share for row in result.states]
-    links = list_links(result.interfaces)
+    shares = [row.fraction for row in result.states]
+    links = list_links(result.transition_regions)
     places = layout_states(result.n_states, np.array([link.pair for link in links]).reshape(-1, 2))
     traces, middles, numbers, texts = [], [], [], []
     for link in links:

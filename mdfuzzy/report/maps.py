@@ -101,7 +101,7 @@ def describe_maps(result: Clustering) -> dict[str, object] | None:
         "betas": [_beta_text(each.beta) for each in solved],
         "chosen": next(place for place, each in enumerate(solved) if each.beta == used),
         "scanned": [len(each.values) for each in solved],
-        "populations": rounded([each.values.mean(axis=0, dtype=np.float64) for each in solved], 4),
+        "fractions": rounded([each.values.mean(axis=0, dtype=np.float64) for each in solved], 4),
         "between": rounded([np.mean(each.values.max(axis=1) < CERTAIN) for each in solved], 3),
         "hidden": len(planes) - len(kept),
         "planes": [
@@ -170,13 +170,15 @@ def _part(grid: Bins, frames: np.ndarray | None) -> Bins:
 
 
 def _marks(plane: Projection, result: Clustering) -> dict[str, object]:
-    """Return where the peaks of the states are, and the most balanced frame of each interface."""
-    peaks = [f"<b>state {row.state}</b>, {row.share:.1%} of all frames: its peak" for row in result.states]
+    """Return where the peaks of the states are, and the most mixed frame of each transition region."""
+    peaks = [f"<b>state {row.state}</b>, {row.fraction:.1%} of all frames: its peak" for row in result.states]
     marks = {"peaks": _points(plane, result.cores.peaks, peaks)}
-    interfaces = result.interfaces
-    if interfaces is not None and len(interfaces):
-        frames = np.array([frames[0] for frames in interfaces.frames])
-        texts = [f"the most balanced frame between states {a} and {b}" for a, b in interfaces.pairs.tolist()]
+    transition_regions = result.transition_regions
+    if transition_regions is not None and len(transition_regions):
+        frames = np.array([frames[0] for frames in transition_regions.frames])
+        texts = [
+            f"the most mixed frame between states {a} and {b}" for a, b in transition_regions.pairs.tolist()
+        ]
         marks["transitions"] = _points(plane, frames, texts)
     return marks
 

@@ -26,7 +26,7 @@ _SCRIPTS = ("common.js", "map.js", "structures.js", "peaks.js", "timeline.js", "
 #: The sections, in order, with their titles and what stands in the bar at the top.
 _SECTIONS = {
     "states": ("States", "States"),
-    "interfaces": ("Interfaces between states", "Interfaces"),
+    "transition_regions": ("TransitionRegions between states", "TransitionRegions"),
     "choices": ("What was chosen automatically, and why", "Choices"),
     "map": ("Where the states are", "Map"),
     "structures": ("What they look like", "Structures"),
@@ -49,11 +49,12 @@ def write_report(
 ) -> Path:
     """Write everything that a clustering found as one HTML page, which needs no network.
 
-    The page has tables of the states and the interfaces between them, what was chosen automatically and why,
-    and interactive plots: the frames over phi and psi (of any residue; over two principal components or
-    features where there are none) at every beta that was solved for, the structures of states and transitions
-    in 3D, the peaks with a threshold that can be moved, the network of states, and the memberships over time.
-    The frames are binned for it: the page stays below 10 MB for millions of them, half of which is plotly.js.
+    The page has tables of the states and the transition regions between them, what was chosen automatically
+    and why, and interactive plots: the frames over phi and psi (of any residue; over two principal components
+    or features where there are none) at every beta that was solved for, the structures of states and
+    transitions in 3D, the peaks with a threshold that can be moved, the network of states, and the
+    memberships over time. The frames are binned: the page stays below 10 MB for millions of frames, and half
+    of it is plotly.js.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def render(
     figures = {}
     if result.beta_scan is not None:
         figures["beta-plot"] = beta_figure(result)
-    if result.interfaces is not None:
+    if result.transition_regions is not None:
         figures["network-plot"] = network_figure(result)
     if timescales is not None:
         figures["timescales-plot"] = timescales_figure(
@@ -136,7 +137,7 @@ def render(
         "figures": figures,
     }
     empty = {name for name in ("map", "structures", "timeline") if data[name] is None}
-    empty |= {"interfaces"} if result.interfaces is None else set()
+    empty |= {"transition_regions"} if result.transition_regions is None else set()
     empty |= {name for name in ("network", "timescales", "prediction") if f"{name}-plot" not in figures}
     shown = {name: titles for name, titles in _SECTIONS.items() if name not in empty}
     texts = _texts(result, data, timescales, test)
@@ -168,15 +169,17 @@ def _texts(
     test: ChapmanKolmogorov | None,
 ) -> dict[str, str]:
     """Return what stands for the names in the templates of the sections."""
-    interfaces = result.interfaces
+    transition_regions = result.transition_regions
     return {
         "states": words.states_table(result),
-        "interfaces": words.interfaces_table(result),
-        "threshold": "" if interfaces is None else f"{interfaces.threshold:g}",
+        "transition_regions": words.transition_regions_table(result),
+        "threshold": "" if transition_regions is None else f"{transition_regions.threshold:g}",
         "choices": words.choices(result),
         "beta_plot": '<div id="beta-plot" class="plot low"></div>' if result.beta_scan is not None else "",
         "plane_word": "Residue" if isinstance(result.data, Frames) else "Plane",
-        "diamond_words": ", diamonds the most balanced frames between two" if interfaces is not None else "",
+        "diamond_words": ", diamonds the most mixed frames between two"
+        if transition_regions is not None
+        else "",
         "atoms_words": words.atoms(data["structures"]),
         "hidden_planes": words.hidden(data["map"], "residues"),
         "hidden_trajectories": words.hidden(data["timeline"], "trajectories"),

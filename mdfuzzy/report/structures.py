@@ -1,4 +1,4 @@
-"""Structures to look at: the peak of each state and the most balanced frame of each interface."""
+"""Structures to look at: the peak of each state and the most mixed frame of each transition region."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,7 +13,7 @@ from mdfuzzy.report.packing import pack, rounded
 
 #: More loaded atoms than this are drawn as a backbone trace.
 _MAX_ATOMS = 400
-#: More structures than this are not offered; the states come first, then the largest interfaces.
+#: More structures than this are not offered; the states come first, then the largest transition regions.
 _MAX_STRUCTURES = 60
 #: Atoms nearer than this are bonded, where no topology says so, in nm: a C-C bond has 0.154.
 _BOND_LENGTH = 0.17
@@ -54,10 +54,12 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
     if not isinstance(data, Frames):
         return None
     chosen = [(f"State {state}", [state], frame) for state, frame in enumerate(result.cores.peaks.tolist())]
-    if result.interfaces is not None:
+    if result.transition_regions is not None:
         chosen += [
             (f"Between {a} and {b}", [a, b], int(frames[0]))
-            for (a, b), frames in zip(result.interfaces.pairs.tolist(), result.interfaces.frames, strict=True)
+            for (a, b), frames in zip(
+                result.transition_regions.pairs.tolist(), result.transition_regions.frames, strict=True
+            )
         ]
     chosen = chosen[:_MAX_STRUCTURES]
     molecule = find_molecule(data)

@@ -72,10 +72,10 @@ def headline(result: Clustering) -> str:
     """Return the numbers that come first."""
     data, memberships = result.data, result.memberships
     cards = [("state" if result.n_states == 1 else "states", f"{result.n_states}", "")]
-    if result.interfaces is not None:
-        found = result.interfaces
+    if result.transition_regions is not None:
+        found = result.transition_regions
         moves = int(found.transitions.sum() + found.others[:, 2].sum())
-        word = "interface" if len(found) == 1 else "interfaces"
+        word = "transition region" if len(found) == 1 else "transition_regions"
         cards.append((word, f"{len(found)}", f"{counted(moves, 'transition')} seen"))
     if isinstance(data, Frames):
         cards.append(("frames", f"{len(result):,}", f"of {data.n_atoms:,} atoms"))
@@ -119,10 +119,10 @@ _MAX_NAMED = 12
 
 def interval(found: ImpliedTimescales | ChapmanKolmogorov | None) -> str:
     """Say what the bands around curves are."""
-    if found is None or not found.n_resamples:
+    if found is None or not found.n_bootstrap:
         return "none, for there is one trajectory only"
-    words = f"{100 * found.confidence:g} % intervals from {found.n_resamples} resamples of whole trajectories"
-    if np.any(found.complete < found.n_resamples):
+    words = f"{100 * found.confidence:g} % intervals from {found.n_bootstrap} bootstrap samples"
+    if np.any(found.complete < found.n_bootstrap):
         drawn = "drawn from 0 to 1" if isinstance(found, ChapmanKolmogorov) else "not drawn"
         words += f"; where too many of these lack a state, the interval is open and {drawn}"
     return words
@@ -153,7 +153,7 @@ def states_table(result: Clustering) -> str:
     for row in result.states:
         cells = [
             chip(row.state, colors),
-            bar(row.share, colors[row.state]) + share(row.share),
+            bar(row.fraction, colors[row.state]) + share(row.fraction),
             f"{row.frames:,}",
             f"{row.core:,}",
         ]
@@ -185,31 +185,33 @@ def _dwell(value: float, unit: str) -> str:
     return "never left" if np.isinf(value) else duration(value, unit)
 
 
-def interfaces_table(result: Clustering) -> str:
-    """Return the table of interfaces, a sentence if no states touch, or nothing if none were looked for."""
-    interfaces, colors = result.interfaces, state_colors(result.n_states)
-    if interfaces is None:
+def transition_regions_table(result: Clustering) -> str:
+    """Return the table of transition regions; a sentence if there are none, nothing if none were searched."""
+    transition_regions, colors = result.transition_regions, state_colors(result.n_states)
+    if transition_regions is None:
         return ""
     elsewhere = ""
-    if len(interfaces.others):
-        listed = ", ".join(f"{a} – {b} ({moves:,})" for a, b, moves in interfaces.others.tolist())
+    if len(transition_regions.others):
+        listed = ", ".join(f"{a} – {b} ({moves:,})" for a, b, moves in transition_regions.others.tolist())
         elsewhere = f"<p>Transitions between states that do not touch: {listed}.</p>"
-    if len(interfaces) == 0:
-        nothing = f"<p>No two states touch: no frame has a balance of {interfaces.threshold:g} or more.</p>"
+    if len(transition_regions) == 0:
+        nothing = (
+            f"<p>No two states touch: no frame has a mixing of {transition_regions.threshold:g} or more.</p>"
+        )
         return nothing + elsewhere
-    heads = ["states", "transitions", "frames between", "share", "mean balance", "most balanced frame"]
+    heads = ["states", "transitions", "frames between", "share", "mean mixing", "most mixed frame"]
     torsions = isinstance(result.data, Frames) and result.data.phi is not None
     heads += ["φ, ψ there"] * torsions
     rows = []
-    for at, (a, b) in enumerate(interfaces.pairs.tolist()):
-        frame = int(interfaces.frames[at][0])
-        moves = int(interfaces.transitions[at])
+    for at, (a, b) in enumerate(transition_regions.pairs.tolist()):
+        frame = int(transition_regions.frames[at][0])
+        moves = int(transition_regions.transitions[at])
         row = [
             f'<span class="whole">{chip(a, colors)} – {chip(b, colors)}</span>',
             f"{moves:,}" if moves else "<em>none seen</em>",
-            f"{interfaces.sizes[at]:,}",
-            share(interfaces.populations[at]),
-            f"{interfaces.balance[at]:.2f}",
+            f"{transition_regions.sizes[at]:,}",
+            share(transition_regions.fractions[at]),
+            f"{transition_regions.mixing[at]:.2f}",
             whole(place_of(result.data, frame)),
         ]
         rows.append(row + [whole(torsion_text(result.data, frame))] * torsions)
@@ -221,8 +223,8 @@ def choices(result: Clustering) -> str:
     lines = [f"<dt>{escape(name)}</dt><dd>{escape(why)}</dd>" for name, why in result.chosen.items()]
     if result.k_scan is not None:
         lines.append(f"<dt>other k</dt><dd>{escape(str(result.k_scan))}</dd>")
-    if result.resampling is not None:
-        lines.append(f"<dt>other trajectories</dt><dd>{escape(str(result.resampling))}</dd>")
+    if result.bootstrap is not None:
+        lines.append(f"<dt>other trajectories</dt><dd>{escape(str(result.bootstrap))}</dd>")
     if not lines:
         return "<p>Nothing: every setting was given.</p>"
     return f"<dl>{''.join(lines)}</dl>"

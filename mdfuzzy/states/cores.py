@@ -25,7 +25,7 @@ class Cores:
     ----------
     basins : (n,) int32
         The state of each point: ToMATo's hard clusters; -1 in components of the graph too small for one.
-    labels : (n,) int32
+    core_of : (n,) int32
         The core of each point; -1 outside every core.
     peaks : (K,) int32
         The highest point of each state, the highest peak first.
@@ -43,27 +43,27 @@ class Cores:
     >>> cores = mf.find_cores(graph, log_density, peaks, min_prominence=1.0)
     >>> cores
     Cores(3 states of 900 points, core sizes [...])
-    >>> cores.labels[cores.peaks]
+    >>> cores.core_of[cores.peaks]
     array([0, 1, 2], dtype=int32)
     """
 
     basins: np.ndarray
-    labels: np.ndarray
+    core_of: np.ndarray
     peaks: np.ndarray
     prominence: np.ndarray
 
     def __post_init__(self) -> None:
-        for name, dtype in (("basins", np.int32), ("labels", np.int32), ("peaks", np.int32)):
+        for name, dtype in (("basins", np.int32), ("core_of", np.int32), ("peaks", np.int32)):
             array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
             object.__setattr__(self, name, read_only(array))
         object.__setattr__(self, "prominence", read_only(np.asarray(self.prominence, dtype=np.float64)))
         n, states = self.basins.shape, self.peaks.shape
-        if len(n) != 1 or n != self.labels.shape or len(states) != 1 or states != self.prominence.shape:
+        if len(n) != 1 or n != self.core_of.shape or len(states) != 1 or states != self.prominence.shape:
             raise ValueError(
-                f"`basins` and `labels` must have one entry per point, `peaks` and `prominence` one per "
-                f"state; got shapes {n}, {self.labels.shape}, {states} and {self.prominence.shape}."
+                f"`basins` and `core_of` must have one entry per point, `peaks` and `prominence` one per "
+                f"state; got shapes {n}, {self.core_of.shape}, {states} and {self.prominence.shape}."
             )
-        for name, low, high in (("basins", -1, len(self)), ("labels", -1, len(self)), ("peaks", 0, *n)):
+        for name, low, high in (("basins", -1, len(self)), ("core_of", -1, len(self)), ("peaks", 0, *n)):
             array = getattr(self, name)
             if array.size and not low <= array.min() <= array.max() < high:
                 raise ValueError(
@@ -80,7 +80,7 @@ class Cores:
     @property
     def sizes(self) -> np.ndarray:
         """The number of points in each core, (K,)."""
-        return np.bincount(self.labels[self.labels >= 0], minlength=len(self))
+        return np.bincount(self.core_of[self.core_of >= 0], minlength=len(self))
 
     @property
     def basin_sizes(self) -> np.ndarray:
@@ -148,7 +148,7 @@ def find_cores(
     >>> graph = mf.euclidean_neighbors(points, n_neighbors=3).graph(k=2)
     >>> logf = [2.4, 3.0, 1.0, 0.0, 1.0, 2.0, 1.4]
     >>> peaks = mf.compute_persistence(graph, logf)
-    >>> mf.find_cores(graph, logf, peaks, min_prominence=1.5).labels
+    >>> mf.find_cores(graph, logf, peaks, min_prominence=1.5).core_of
     array([ 0,  0, -1, -1, -1,  1,  1], dtype=int32)
     """
     from mdfuzzy._kernels import tomato
@@ -227,8 +227,8 @@ def find_milestones(
 
 def _large_states(peaks: Persistence, min_prominence: float, min_size: int) -> tuple[np.ndarray, np.ndarray]:
     """Return (numbers of the peaks that are states, state of each point), without the small components."""
-    states, basins = peaks.states(min_prominence), peaks.labels(min_prominence)
-    components = peaks.labels(np.inf)
+    states, basins = peaks.states(min_prominence), peaks.basins(min_prominence)
+    components = peaks.basins(np.inf)
     small = np.bincount(components)[components] < min_size
     left_out = int(np.count_nonzero(small))
     if not left_out:

@@ -15,7 +15,7 @@ from mdfuzzy.states.dimension import (
     refuse_copies,
 )
 
-_WINDOW_SAMPLE = 20_000  # points over which the likelihood of a window is averaged
+_BANDWIDTH_SAMPLE = 20_000  # points over which the likelihood of a bandwidth is averaged
 
 
 def dtm_log_density(
@@ -71,7 +71,7 @@ def kde_log_density(
     neighbors: Neighbors,
     *,
     kernel: Literal["gaussian", "uniform"] = "gaussian",
-    window: float | None = None,
+    bandwidth: float | None = None,
     dimension: float | None = None,
 ) -> np.ndarray:
     r"""Estimate the log density with a kernel of one width everywhere.
@@ -87,8 +87,8 @@ def kde_log_density(
         As many as the kernel should see.
     kernel : {"gaussian", "uniform"}
         ``exp(-r**2 / 2 h**2)``, or 1 for r < h and 0 beyond.
-    window : float, optional
-        The width h, in the unit of the distances; `kde_window` by default.
+    bandwidth : float, optional
+        The width h, in the unit of the distances; `kde_bandwidth` by default.
     dimension : float, optional
         The dimension d of the kernel; `intrinsic_dimension` by default.
 
@@ -102,7 +102,7 @@ def kde_log_density(
     >>> import numpy as np, mdfuzzy as mf
     >>> points = np.array([[0.0], [1.0], [2.0], [4.0]])
     >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=3)
-    >>> mf.kde_log_density(neighbors, kernel="uniform", window=1.5, dimension=1).round(3)
+    >>> mf.kde_log_density(neighbors, kernel="uniform", bandwidth=1.5, dimension=1).round(3)
     array([-1.792, -1.386, -1.792, -2.485])
     """
     _check_own(neighbors)
@@ -110,22 +110,22 @@ def kde_log_density(
     if dimension is None:
         dimension = intrinsic_dimension(neighbors)
     dimension = check_real("dimension", dimension, above=0)
-    if window is None:
-        window = kde_window(neighbors, kernel=kernel, dimension=dimension)
-    window = check_real("window", window, above=0)
+    if bandwidth is None:
+        bandwidth = kde_bandwidth(neighbors, kernel=kernel, dimension=dimension)
+    bandwidth = check_real("bandwidth", bandwidth, above=0)
     last = _last_distances(neighbors)
     sums = np.empty(len(neighbors))  # logs
     for rows, distances in distance_chunks(neighbors, neighbors.k):
         if kernel == "gaussian":
-            seen = np.exp(-0.5 * (distances / window) ** 2).sum(axis=1)
+            seen = np.exp(-0.5 * (distances / bandwidth) ** 2).sum(axis=1)
         else:
-            seen = (distances < window).sum(axis=1)
-        unseen = _log_unseen(neighbors, last[rows], kernel, window, dimension)
+            seen = (distances < bandwidth).sum(axis=1)
+        unseen = _log_unseen(neighbors, last[rows], kernel, bandwidth, dimension)
         sums[rows] = np.logaddexp(np.log1p(seen), unseen)
-    return sums - np.log(neighbors.n_targets) - _log_volume(kernel, window, dimension)
+    return sums - np.log(neighbors.n_targets) - _log_volume(kernel, bandwidth, dimension)
 
 
-def kde_window(
+def kde_bandwidth(
     neighbors: Neighbors,
     *,
     kernel: Literal["gaussian", "uniform"] = "gaussian",
@@ -133,17 +133,17 @@ def kde_window(
 ) -> float:
     r"""Choose the width of a kernel by the likelihood of each point given all others.
 
-    The Gaussian window maximises :math:`\sum_i \log f_{-i}(x_i)`, where :math:`f_{-i}` leaves point i out.
-    The uniform kernel has no such maximum (one lonely point makes every smaller window impossible), so it
-    gets the window with the same second moment: :math:`\sqrt{d + 2}` times the Gaussian one.
+    The Gaussian bandwidth maximises :math:`\sum_i \log f_{-i}(x_i)`, where :math:`f_{-i}` leaves point i out.
+    The uniform kernel has no such maximum (one lonely point makes every smaller bandwidth impossible), so it
+    gets the bandwidth with the same second moment: :math:`\sqrt{d + 2}` times the Gaussian one.
 
     Parameters
     ----------
     neighbors : Neighbors
-        The window is sought between a tenth of the median distance to the first neighbour
+        The bandwidth is sought between a tenth of the median distance to the first neighbour
         and the median distance to the last.
     kernel : {"gaussian", "uniform"}
-        Which kernel the window is for.
+        Which kernel the bandwidth is for.
     dimension : float, optional
         The dimension d of the kernel; `intrinsic_dimension` by default.
 
@@ -163,7 +163,7 @@ def kde_window(
     >>> import numpy as np, mdfuzzy as mf
     >>> points = np.random.default_rng(0).normal(size=(500, 1))
     >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=400)
-    >>> round(mf.kde_window(neighbors, dimension=1), 1)
+    >>> round(mf.kde_bandwidth(neighbors, dimension=1), 1)
     0.3
     """
     from scipy.optimize import minimize_scalar
@@ -173,17 +173,17 @@ def kde_window(
     if dimension is None:
         dimension = intrinsic_dimension(neighbors)
     dimension = check_real("dimension", dimension, above=0)
-    sample = np.unique(np.linspace(0, len(neighbors) - 1, _WINDOW_SAMPLE).astype(np.int64))
+    sample = np.unique(np.linspace(0, len(neighbors) - 1, _BANDWIDTH_SAMPLE).astype(np.int64))
     squares = neighbors.distances[sample].astype(np.float64) ** 2
     last = _last_distances(neighbors)[sample]
     first = np.median(squares[:, 0]) or squares[squares > 0].min()
 
-    def loss(log_window: float) -> float:
-        window = np.exp(log_window)
-        exponents = squares / (-2 * window**2)
+    def loss(log_bandwidth: float) -> float:
+        bandwidth = np.exp(log_bandwidth)
+        exponents = squares / (-2 * bandwidth**2)
         seen = np.log(np.exp(exponents - exponents[:, :1]).sum(axis=1)) + exponents[:, 0]  # no underflow
-        logs = np.logaddexp(seen, _log_unseen(neighbors, last, "gaussian", window, dimension))
-        return -float(np.mean(logs)) + _log_volume("gaussian", window, dimension)
+        logs = np.logaddexp(seen, _log_unseen(neighbors, last, "gaussian", bandwidth, dimension))
+        return -float(np.mean(logs)) + _log_volume("gaussian", bandwidth, dimension)
 
     low, high = np.log(0.1 * np.sqrt(first)), np.log(np.median(last))
     grid = np.linspace(low, high, 33)
@@ -194,8 +194,8 @@ def kde_window(
         )
         remedy = "Remove copies of points" if best == 0 else "Search more neighbours"
         warn_user(
-            f"The likelihood of the window is still rising at {np.exp(grid[best]):g}, the end of the range "
-            f"set by {side}. {remedy}, or give `window`."
+            f"The likelihood of the bandwidth is still rising at {np.exp(grid[best]):g}, the end of the "
+            f"range set by {side}. {remedy}, or give `bandwidth`."
         )
         value = grid[best]
     else:
@@ -233,7 +233,7 @@ def _last_distances(neighbors: Neighbors) -> np.ndarray:
 
 
 def _log_unseen(
-    neighbors: Neighbors, last: np.ndarray, kernel: str, window: float, dimension: float
+    neighbors: Neighbors, last: np.ndarray, kernel: str, bandwidth: float, dimension: float
 ) -> np.ndarray:
     """Return the log of the kernel's sum over the points beyond the last neighbour, at distance `last`.
 
@@ -247,17 +247,17 @@ def _log_unseen(
     if kernel == "gaussian":
         balls = _log_volume("uniform", 1.0, dimension) + dimension * np.log(last)
         with np.errstate(divide="ignore", over="ignore"):
-            outside = np.log(gammaincc(dimension / 2, 0.5 * (last / window) ** 2))
-        return np.log(neighbors.k) - balls + _log_volume(kernel, window, dimension) + outside
-    growth = dimension * np.log(np.maximum(window / last, 1.0))  # of the ball of the last neighbour
+            outside = np.log(gammaincc(dimension / 2, 0.5 * (last / bandwidth) ** 2))
+        return np.log(neighbors.k) - balls + _log_volume(kernel, bandwidth, dimension) + outside
+    growth = dimension * np.log(np.maximum(bandwidth / last, 1.0))  # of the ball of the last neighbour
     with np.errstate(divide="ignore"):
         return np.log(neighbors.k) + growth + np.log1p(-np.exp(-growth))
 
 
-def _log_volume(kernel: str, window: float, dimension: float) -> float:
+def _log_volume(kernel: str, bandwidth: float, dimension: float) -> float:
     """Return the log of the integral of the kernel over d-dimensional space."""
     from scipy.special import gammaln
 
     if kernel == "gaussian":
-        return dimension * (np.log(window) + 0.5 * np.log(2 * np.pi))
-    return dimension * (np.log(window) + 0.5 * np.log(np.pi)) - float(gammaln(dimension / 2 + 1))
+        return dimension * (np.log(bandwidth) + 0.5 * np.log(2 * np.pi))
+    return dimension * (np.log(bandwidth) + 0.5 * np.log(np.pi)) - float(gammaln(dimension / 2 + 1))

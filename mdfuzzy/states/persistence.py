@@ -14,7 +14,7 @@ from mdfuzzy.states.prominence import ProminenceGap, divide_prominences, expecte
 _FIRST_BATCH = 1024  # points; each further batch is half as large as all before it
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Persistence:
     """Every peak of a function on a graph, from high to low, and where its component meets a higher one.
 
@@ -48,7 +48,7 @@ class Persistence:
     >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
     >>> graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
     >>> peaks = mf.compute_persistence(graph, log_density)
-    >>> peaks.states(1.0), np.bincount(peaks.labels(1.0)).shape
+    >>> peaks.states(1.0), np.bincount(peaks.basins(1.0)).shape
     (array([0, 1, 2]), (3,))
     """
 
@@ -87,7 +87,7 @@ class Persistence:
         return int(np.count_nonzero(np.isneginf(self.deaths)))
 
     def prominence_gap(self, *, level: float = 0.01, noise: float | None = None) -> ProminenceGap:
-        """Divide the peaks into noise and states, and say how clear the division is.
+        """Divide the peaks into noise and states, and say how well it is determined.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class Persistence:
         >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=60)
         >>> peaks = mf.compute_persistence(neighbors.graph(), mf.dtm_log_density(neighbors))
         >>> gap = peaks.prominence_gap()
-        >>> gap.n_states, gap.clear
+        >>> gap.n_states, gap.well_determined
         (2, True)
         """
         noise = self.noise if noise is None else check_real("noise", noise, above=0)
@@ -154,9 +154,9 @@ class Persistence:
         2
         """
         gap = self.prominence_gap(level=level, noise=noise)
-        if not gap.clear:
+        if not gap.well_determined:
             warn_user(
-                f"The gap between noise and states is not clear. Found {gap}. Look at the `prominences`, "
+                f"The number of states is poorly determined. Found {gap}. Look at the `prominences`, "
                 "compare several k with `states_by_k`, and choose the smallest prominence of a state "
                 "yourself (`prominence` of `Settings`, `min_prominence` of `find_cores`)."
             )
@@ -167,7 +167,7 @@ class Persistence:
         check_real("min_prominence", min_prominence, above=0, finite=False, remedy=_REMEDY)
         return np.flatnonzero(self.prominences >= min_prominence)
 
-    def labels(self, min_prominence: float) -> np.ndarray:
+    def basins(self, min_prominence: float) -> np.ndarray:
         """Give every point the state that it belongs to when peaks below `min_prominence` are merged.
 
         Parameters
@@ -187,7 +187,7 @@ class Persistence:
         >>> points = np.array([0.0, 0.1, 0.2, 1.08, 2.0, 2.1, 2.3])[:, None]
         >>> graph = mf.euclidean_neighbors(points, n_neighbors=3).graph(k=2)
         >>> peaks = mf.compute_persistence(graph, [1.0, 3.0, 1.0, 0.0, 1.0, 2.0, 1.0])
-        >>> peaks.labels(1.5)
+        >>> peaks.basins(1.5)
         array([0, 0, 0, 0, 1, 1, 1], dtype=int32)
         """
         states = self.states(min_prominence)
@@ -287,7 +287,16 @@ def compute_persistence(
     births = log_density[peaks]
     deaths = np.where(saddles >= 0, log_density[saddles], -np.inf)
     noise, n_neighbors = expected_noise(graph, log_density)
-    return Persistence(peaks, births, deaths, saddles, parents, ascents, noise, n_neighbors)
+    return Persistence(
+        peaks=peaks,
+        births=births,
+        deaths=deaths,
+        saddles=saddles,
+        parents=parents,
+        ascents=ascents,
+        noise=noise,
+        n_neighbors=n_neighbors,
+    )
 
 
 def descending(log_density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

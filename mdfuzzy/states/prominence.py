@@ -13,7 +13,7 @@ _STRETCH = 2048  # of them looked at together
 _PRIOR_PEAKS = 10  # the expected scale weighs as much as so many observed peaks
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ProminenceGap:
     """Where the spectrum of prominences divides into noise and states, and how clearly.
 
@@ -45,7 +45,7 @@ class ProminenceGap:
     >>> graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
     >>> peaks = mf.compute_persistence(graph, log_density)
     >>> gap = peaks.prominence_gap()
-    >>> gap.n_states, gap.clear, gap.largest_noise < gap.threshold < gap.smallest_state
+    >>> gap.n_states, gap.well_determined, gap.largest_noise < gap.threshold < gap.smallest_state
     (3, True, True)
     """
 
@@ -60,12 +60,12 @@ class ProminenceGap:
     level: float
 
     @property
-    def clear(self) -> bool:
+    def well_determined(self) -> bool:
         """Whether a level ten times stricter or five times laxer would give the same states."""
         return self.p_state < self.level / 10 and self.p_noise > 5 * self.level
 
     def __str__(self) -> str:
-        word = "clear" if self.clear else "NOT clear"
+        word = "well determined" if self.well_determined else "POORLY determined"
         return (
             f"{counted(self.n_states, 'state')} above a prominence of {self.threshold:.3g} ({word}): "
             f"smallest state {self.smallest_state:.3g} (p = {self.p_state:.1g} under noise), "
@@ -109,7 +109,7 @@ def divide_prominences(
     >>> from mdfuzzy.states.prominence import divide_prominences
     >>> spectrum = [np.inf, 1.4, 0.3, 0.02, 0.01, 0.01, 0.005]
     >>> gap = divide_prominences(spectrum, noise=0.015, n_neighbors=100, n_points=10_000)
-    >>> gap.n_states, gap.clear, round(gap.threshold, 3)
+    >>> gap.n_states, gap.well_determined, round(gap.threshold, 3)
     (3, True, 0.06)
     """
     from scipy.special import gammainc, gammaincinv

@@ -45,25 +45,25 @@ class KScan:
         return np.array([gap.n_states for gap in self.gaps])
 
     @property
-    def clear(self) -> np.ndarray:
-        """Whether the gap is clear for each k, (R,) bool."""
-        return np.array([gap.clear for gap in self.gaps])
+    def well_determined(self) -> np.ndarray:
+        """Whether the number of states is well determined for each k, (R,) bool."""
+        return np.array([gap.well_determined for gap in self.gaps])
 
     def __str__(self) -> str:
         return "\n".join(f"k = {k}: {gap}" for k, gap in zip(self.k, self.gaps, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
-class Resampling:
+class StateBootstrap:
     """The states when whole trajectories are drawn anew.
 
     Attributes
     ----------
     n_states : (R,) int64
-        The number of states in each resample.
+        The number of states in each bootstrap sample.
     support : (K,) float64
-        For each state of all the data, from the highest peak down, the share of the resamples in which
-        a state has its peak in this one's basin.
+        For each state of all the data, highest peak first, the fraction of the bootstrap samples in which a
+        state has its peak in this one's basin.
     gap : ProminenceGap
         The division for all the data.
 
@@ -72,8 +72,8 @@ class Resampling:
     >>> import numpy as np, mdfuzzy as mf
     >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 5 * np.tile([0, 1, 2], 300)[:, None]
     >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
-    >>> resampling = mf.resample_states(neighbors, [300, 300, 300])
-    >>> resampling.support
+    >>> bootstrap = mf.bootstrap_states(neighbors, [300, 300, 300])
+    >>> bootstrap.support
     array([1., 1., 1.])
     """
 
@@ -86,7 +86,7 @@ class Resampling:
         counts = ", ".join(f"{c} states in {t}" for c, t in zip(numbers, times, strict=True))
         support = ", ".join(f"{share:.0%}" for share in self.support)
         return (
-            f"{self.gap.n_states} states in all the data; of {len(self.n_states)} resamples of whole "
+            f"{self.gap.n_states} states in all the data; of {len(self.n_states)} bootstrap samples of whole "
             f"trajectories, {counts}; each state found in {support} of them"
         )
 
@@ -144,16 +144,16 @@ def states_by_k(
     return KScan(read_only(np.array(ks, dtype=np.int64)), tuple(gaps))
 
 
-def resample_states(
+def bootstrap_states(
     neighbors: Neighbors,
     lengths: npt.ArrayLike,
     *,
     k: int | None = None,
-    n_resamples: int = 20,
+    n_bootstrap: int = 20,
     seed: int = 0,
     level: float = 0.01,
     dimension: float | None = None,
-) -> Resampling:
+) -> StateBootstrap:
     r"""Count the states when whole trajectories are drawn anew, as often as there are, with replacement.
 
     Frames of one trajectory are not independent, trajectories are: this says whether a state rests on one
@@ -170,7 +170,7 @@ def resample_states(
         Frames per trajectory, in the order of the frames; at least two trajectories.
     k : int, optional
         Neighbours per point in the graph; half of those given by default.
-    n_resamples : int
+    n_bootstrap : int
         How many times to draw.
     seed : int
         Of the random numbers.
@@ -181,7 +181,7 @@ def resample_states(
 
     Returns
     -------
-    Resampling
+    StateBootstrap
 
     Examples
     --------
@@ -189,13 +189,13 @@ def resample_states(
     >>> points = np.random.default_rng(0).normal(size=(2000, 2))
     >>> points[:800] += 6  # the first two of five trajectories are in a state of their own
     >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=60)
-    >>> result = mf.resample_states(neighbors, [400] * 5, n_resamples=10)
+    >>> result = mf.bootstrap_states(neighbors, [400] * 5, n_bootstrap=10)
     >>> result.gap.n_states, int(result.n_states.max())
     (2, 2)
     """
     check_type("neighbors", neighbors, Neighbors, remedy="`neighbors_from` takes arrays.")
     lengths = _check_lengths(lengths, len(neighbors))
-    n_resamples = check_int("n_resamples", n_resamples, 1)
+    n_bootstrap = check_int("n_bootstrap", n_bootstrap, 1)
     level = check_real("level", level, above=0, at_most=0.5)
     graph = neighbors.graph(k=k)
     dimension = _dimension(neighbors, dimension)
@@ -203,25 +203,25 @@ def resample_states(
     logf = dtm_log_density(neighbors, n_neighbors=m, dimension=dimension)
     peaks = compute_persistence(graph, logf)
     gap = peaks.prominence_gap(level=level)
-    basins = peaks.labels(gap.threshold)
+    basins = peaks.basins(gap.threshold)
 
     rng = np.random.default_rng(seed)
     owner = np.repeat(np.arange(len(lengths)), lengths)
-    counts = np.empty(n_resamples, np.int64)
+    counts = np.empty(n_bootstrap, np.int64)
     found = np.zeros(gap.n_states)
-    for r in range(n_resamples):
+    for r in range(n_bootstrap):
         drawn = np.bincount(rng.integers(len(lengths), size=len(lengths)), minlength=len(lengths))
         kept, logf = _weighted_log_density(neighbors, drawn[owner], m, dimension)
         peaks = compute_persistence(_subgraph(graph, kept), logf[kept])
-        # The resample's own error comes on top of the sample's, and is as large: twice the variance.
+        # The bootstrap sample's own error comes on top of the sample's, and is as large: twice the variance.
         division = peaks.prominence_gap(level=level, noise=np.sqrt(2) * peaks.noise)
         tops = peaks.peaks[peaks.states(division.threshold)]
         # Frames that lost their neighbours form fragments, which no graph of k neighbours has.
-        components = peaks.labels(np.inf)
+        components = peaks.basins(np.inf)
         tops = tops[np.bincount(components)[components[tops]] > graph.k]
         counts[r] = len(tops)
         found[np.unique(basins[np.flatnonzero(kept)[tops]])] += 1
-    return Resampling(read_only(counts), read_only(found / n_resamples), gap)
+    return StateBootstrap(read_only(counts), read_only(found / n_bootstrap), gap)
 
 
 def _dimension(neighbors: Neighbors, dimension: float | None) -> float:
@@ -271,4 +271,6 @@ def _subgraph(graph: Graph, kept: np.ndarray) -> Graph:
     degrees[graph.degrees == 0] = 0
     indptr = np.concatenate([[0], np.cumsum(degrees[kept])])
     indices, lengths = number[graph.indices[edges]], graph.distances[edges]
-    return Graph(indptr, indices, lengths, graph.kind, int(kept.sum()), k=graph.k, scale=graph.scale)
+    return Graph(
+        indptr, indices, lengths, kind=graph.kind, n_targets=int(kept.sum()), k=graph.k, radius=graph.radius
+    )

@@ -13,7 +13,7 @@ import pytest
 
 import mdfuzzy
 from mdfuzzy._kernels import compiling
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 
 #: Nothing can be made below a device file, not even by root.
 NOWHERE = "/dev/null/none"
@@ -65,7 +65,7 @@ def test_kernels_run_there(package_without_cache: Path):
 
 
 def test_options_reach_numba():
-    @kernel(parallel=True)
+    @compiled(parallel=True)
     def squares(n):
         out = np.empty(n)
         for i in numba.prange(n):
@@ -77,7 +77,7 @@ def test_options_reach_numba():
 
 
 def test_division_by_zero_is_not_checked():
-    @kernel()
+    @compiled()
     def divide(a, b):
         return a / b
 
@@ -92,7 +92,7 @@ def test_other_errors_are_passed_on(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(numba, "njit", refuse)
     with pytest.raises(RuntimeError, match="out of order"):
-        kernel()(lambda x: x)
+        compiled()(lambda x: x)
 
 
 def compile_one_of(module: str) -> None:

@@ -90,7 +90,7 @@ def test_every_setting_has_an_option_with_its_help_and_default(capsys):
         (["--core-rule", "share", "--core-share", "0.2"], {"core_rule": "share", "core_share": 0.2}),
         (["--scan-k", "--unit-density"], {"scan_k": True, "unit_density": True}),
         (["--no-scan-beta"], {"scan_beta": False}),
-        (["--density", "kde", "--window", "0.02"], {"density": "kde", "window": 0.02}),
+        (["--density", "kde", "--bandwidth", "0.02"], {"density": "kde", "bandwidth": 0.02}),
     ],
     ids=str,
 )
@@ -113,7 +113,7 @@ def test_options_become_settings(options, settings):
             ["--core-rule", "top"],
             "Invalid value for '--core-rule': 'top' is not one of 'prominence', 'point'",
         ),
-        (["--density", "kde", "--window", "-1"], "`window` must be a finite number > 0; got -1"),
+        (["--density", "kde", "--bandwidth", "-1"], "`bandwidth` must be a finite number > 0; got -1"),
         (["--atoms", "name XX"], "`atoms`"),
         (["--stride", "0"], "`stride` must be an int of at least 1; got 0"),
         (["--timestep", "-1"], "`timestep` must be a finite number > 0; got -1.0"),
@@ -134,7 +134,7 @@ def test_run_says_what_it_found_and_chose(files, tmp_path, capsys):
     out, err = capsys.readouterr()
     result = mf.RunDir(tmp_path / "out").load()
     assert str(result.states) in out
-    assert result.interfaces.table() in out
+    assert result.transition_regions.table() in out
     for sentence in result.chosen.values():
         assert sentence in out
     assert "1,500 frames of 10 atoms in 2 trajectories" in out
@@ -309,10 +309,10 @@ def test_assign(files, finished, tmp_path, capsys):
     found = mf.assign(mf.RunDir(finished).load(), mf.load(tmp_path / "new.xtc", top=files / "top.pdb"))
     assert found.summary() in text
     # Discrete trajectories by the larger cores, as those of the run itself; the table by the walk's.
-    assert_array_equal(np.load(tmp_path / "out/pyemma/cores/new.npy"), found.milestones.labels)
+    assert_array_equal(np.load(tmp_path / "out/pyemma/cores/new.npy"), found.milestones.core_of)
     table = np.genfromtxt(tmp_path / "out/frames.csv", delimiter=",", names=True)
-    assert_array_equal(table["core"], found.cores.labels)
-    assert 0 < np.count_nonzero(found.cores.labels >= 0) < np.count_nonzero(found.milestones.labels >= 0)
+    assert_array_equal(table["core"], found.cores.core_of)
+    assert 0 < np.count_nonzero(found.cores.core_of >= 0) < np.count_nonzero(found.milestones.core_of >= 0)
 
 
 def test_assign_refuses_other_atoms(files, finished, tmp_path, capsys):
@@ -328,7 +328,7 @@ def test_assign_refuses_other_atoms(files, finished, tmp_path, capsys):
 
 def test_loading_gives_what_was_computed(files, tmp_path):
     frames = mf.load(files / "run*.xtc", top=files / "top.pdb", atoms="name C or name CA or name N")
-    settings = mf.Settings(prominence=1.0, resamples=2)
+    settings = mf.Settings(prominence=1.0, bootstrap=2)
     result = mf.cluster(frames, settings, store=mf.RunDir(tmp_path / "out"))
     loaded = mf.RunDir(tmp_path / "out").load()
     assert_array_equal(loaded.memberships.values, result.memberships.values)

@@ -94,7 +94,7 @@ def test_names_made_unique_do_not_meet_others():
 def test_pyemma_files(tmp_path: Path):
     folder = mf.exports.write_pyemma(tmp_path / "some" / "new", DATA, CORES, MEMBERSHIPS)
     assert folder == tmp_path / "some" / "new"
-    for kind, whole in (("cores", CORES.labels), ("states", MEMBERSHIPS.hard)):
+    for kind, whole in (("cores", CORES.core_of), ("states", MEMBERSHIPS.hard)):
         for name, part in zip(("0", "1"), DATA.split(whole), strict=True):
             text = (folder / kind / f"{name}.dtraj").read_text()
             assert text == "".join(f"{state}\n" for state in part)
@@ -400,7 +400,7 @@ def test_the_table_holds_every_frame(tmp_path: Path, suffix: str):
     assert np.array_equal(found["trajectory"], trajectory)
     assert np.array_equal(found["frame"], frame)
     assert np.array_equal(found["state"], MEMBERSHIPS.hard)
-    assert np.array_equal(found["core"], CORES.labels)
+    assert np.array_equal(found["core"], CORES.core_of)
     tolerance = 0 if suffix == ".parquet" else 5.1e-6
     np.testing.assert_allclose(found.iloc[:, 4:], MEMBERSHIPS.values, rtol=tolerance, atol=0)
 

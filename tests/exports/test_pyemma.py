@@ -108,8 +108,8 @@ def test_the_chain_has_the_difficult_cases(milestoned):
 
 def test_pyemma_reads_both_formats(found):
     data, cores, memberships = CHAIN
-    assert np.array_equal(found["text"], cores.labels)
-    assert np.array_equal(found["arrays"], cores.labels)
+    assert np.array_equal(found["text"], cores.core_of)
+    assert np.array_equal(found["arrays"], cores.core_of)
     assert np.array_equal(found["states"], memberships.hard)
     assert np.array_equal(found["lengths"], data.lengths)
 
@@ -176,7 +176,9 @@ def test_times_are_in_picoseconds_where_they_are_known(run_pyemma, tmp_path: Pat
 
 def test_one_state_alone_ends_well(run_pyemma, tmp_path: Path):
     data, cores, _ = chain_of_states([50, 60], n_states=1)
-    memberships = mf.Memberships(np.ones((110, 1)), np.zeros(110), 2.0, np.zeros(110), 1.0)
+    memberships = mf.Memberships(
+        values=np.ones((110, 1)), lost=np.zeros(110), beta=2.0, log_weights=np.zeros(110), exponent=1.0
+    )
     folder = mf.exports.write_pyemma(tmp_path / "new", data, cores, memberships)
     assert "states: 0\n" in run_pyemma(folder, "estimate_msm.py")
 

@@ -44,8 +44,8 @@ def frames(tmp_path_factory: pytest.TempPathFactory) -> mf.Frames:
 
 
 @pytest.fixture(scope="module")
-def interfaces(frames: mf.Frames) -> mf.Interfaces:
-    return mf.find_interfaces(frames, MEMBERSHIPS, CORES, threshold=0.2, min_frames=2)
+def transition_regions(frames: mf.Frames) -> mf.TransitionRegions:
+    return mf.find_transition_regions(frames, MEMBERSHIPS, CORES, threshold=0.2, min_frames=2)
 
 
 def read_index(folder: Path) -> pd.DataFrame:
@@ -57,15 +57,15 @@ def distances(xyz: np.ndarray) -> np.ndarray:
     return np.linalg.norm(xyz[:, :, None] - xyz[:, None], axis=-1)
 
 
-def test_peaks_cores_and_interfaces_are_there(frames, interfaces, tmp_path: Path):
-    assert len(interfaces) == 3
-    folder = mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, interfaces, n=3)
+def test_peaks_cores_and_transition_regions_are_there(frames, transition_regions, tmp_path: Path):
+    assert len(transition_regions) == 3
+    folder = mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, transition_regions, n=3)
     assert folder == tmp_path / "new"
     expected = {f"state_{state}_peak.pdb": [peak] for state, peak in enumerate(CORES.peaks)}
     expected["state_0_core.pdb"] = [6, 11, 15]  # the middles of thirds of 5-9, 11-16
     expected["state_1_core.pdb"] = [30, 36, 40]
-    for (a, b), ranked in zip(interfaces.pairs, interfaces.frames, strict=True):
-        expected[f"interface_{a}_{b}.pdb"] = ranked[:3].tolist()
+    for (a, b), ranked in zip(transition_regions.pairs, transition_regions.frames, strict=True):
+        expected[f"transition_{a}_{b}.pdb"] = ranked[:3].tolist()
     found = {path.name: path for path in folder.glob("*.pdb")}
     assert found.keys() == expected.keys(), "and none for the core of state 2, which is its peak alone"
     index = read_index(folder)
@@ -80,8 +80,8 @@ def test_peaks_cores_and_interfaces_are_there(frames, interfaces, tmp_path: Path
         assert np.array_equal(starts[rows["trajectory"]] + rows["frame"], numbers)
 
 
-def test_files_are_read_in_batches_of_bounded_size(frames, interfaces, tmp_path: Path, monkeypatch):
-    one = mf.exports.structures(tmp_path / "one", frames, CORES, MEMBERSHIPS, interfaces)
+def test_files_are_read_in_batches_of_bounded_size(frames, transition_regions, tmp_path: Path, monkeypatch):
+    one = mf.exports.structures(tmp_path / "one", frames, CORES, MEMBERSHIPS, transition_regions)
     monkeypatch.setattr(structure_files, "_BATCH_BYTES", 7 * 12 * N_ATOMS)
     read, sizes = mf.Frames.trajectory, []
     monkeypatch.setattr(
@@ -89,15 +89,17 @@ def test_files_are_read_in_batches_of_bounded_size(frames, interfaces, tmp_path:
         "trajectory",
         lambda self, chosen, **more: sizes.append(len(chosen)) or read(self, chosen, **more),
     )
-    other = mf.exports.structures(tmp_path / "other", frames, CORES, MEMBERSHIPS, interfaces)
+    other = mf.exports.structures(tmp_path / "other", frames, CORES, MEMBERSHIPS, transition_regions)
     assert len(sizes) > 2
     assert max(sizes) <= 12
     for path in one.iterdir():
         assert path.read_bytes() == (other / path.name).read_bytes()
 
 
-def test_the_index_says_where_each_structure_comes_from(frames, interfaces, tmp_path: Path):
-    folder = mf.exports.structures(tmp_path, frames, CORES, MEMBERSHIPS, interfaces, n=4, superpose=False)
+def test_the_index_says_where_each_structure_comes_from(frames, transition_regions, tmp_path: Path):
+    folder = mf.exports.structures(
+        tmp_path, frames, CORES, MEMBERSHIPS, transition_regions, n=4, superpose=False
+    )
     index = read_index(folder)
     assert {Path(path).name for path in index["source"]} == {"a.xtc", "b.trr", "c.dcd"}
     top = frames.top
@@ -116,8 +118,8 @@ def test_the_index_says_where_each_structure_comes_from(frames, interfaces, tmp_
         np.testing.assert_allclose(torsions, expected, rtol=0, atol=1e-3)
 
 
-def test_structures_are_superposed_by_the_clustered_atoms(frames, interfaces, tmp_path: Path):
-    folder = mf.exports.structures(tmp_path, frames, CORES, MEMBERSHIPS, interfaces)
+def test_structures_are_superposed_by_the_clustered_atoms(frames, transition_regions, tmp_path: Path):
+    folder = mf.exports.structures(tmp_path, frames, CORES, MEMBERSHIPS, transition_regions)
     reference = frames.trajectory([CORES.peaks[0]], atoms="all")
     for path in folder.glob("*.pdb"):
         structure = md.load(path)
@@ -128,8 +130,8 @@ def test_structures_are_superposed_by_the_clustered_atoms(frames, interfaces, tm
     assert "superposed on the peak of state 0" in (folder / "README.txt").read_text()
 
 
-def test_not_superposed_they_are_as_in_the_files(frames, interfaces, tmp_path: Path):
-    folder = mf.exports.structures(tmp_path, frames, CORES, MEMBERSHIPS, interfaces, superpose=False)
+def test_not_superposed_they_are_as_in_the_files(frames, transition_regions, tmp_path: Path):
+    folder = mf.exports.structures(tmp_path, frames, CORES, MEMBERSHIPS, transition_regions, superpose=False)
     structure = md.load(folder / "state_1_peak.pdb")
     np.testing.assert_allclose(structure.unitcell_lengths, 3.0, rtol=0, atol=1e-6)
     assert "Coordinates and periodic box are those of the source files" in (folder / "README.txt").read_text()
@@ -137,12 +139,12 @@ def test_not_superposed_they_are_as_in_the_files(frames, interfaces, tmp_path: P
 
 @pytest.mark.filterwarnings("ignore:.*netCDF4.*")
 @pytest.mark.parametrize("format", [*structure_files._WITH_ATOMS, *structure_files._COORDINATES])
-def test_every_format_can_be_read_again(frames, interfaces, tmp_path: Path, format: str):
+def test_every_format_can_be_read_again(frames, transition_regions, tmp_path: Path, format: str):
     if format == ".gsd":
         pytest.importorskip("gsd.hoomd")
     superpose = format not in structure_files._WITH_BOX
     folder = mf.exports.structures(
-        tmp_path, frames, CORES, MEMBERSHIPS, interfaces, n=2, format=format, superpose=superpose
+        tmp_path, frames, CORES, MEMBERSHIPS, transition_regions, n=2, format=format, superpose=superpose
     )
     index = read_index(folder)
     top = folder / "topology.pdb"
@@ -163,9 +165,9 @@ def test_the_formats_are_those_of_mdtraj():
     assert {*structure_files._WITH_ATOMS, *structure_files._COORDINATES} <= known
 
 
-def test_without_sources_the_loaded_atoms_are_written(frames, interfaces, tmp_path: Path):
+def test_without_sources_the_loaded_atoms_are_written(frames, transition_regions, tmp_path: Path):
     alone = mf.Frames(frames.xyz, frames.lengths, topology=frames.topology)
-    folder = mf.exports.structures(tmp_path, alone, CORES, MEMBERSHIPS, interfaces)
+    folder = mf.exports.structures(tmp_path, alone, CORES, MEMBERSHIPS, transition_regions)
     structure = md.load(folder / "state_0_core.pdb")
     assert structure.n_atoms == frames.n_atoms
     chosen = core_frames(CORES, 0, 5)
@@ -182,8 +184,8 @@ def test_core_frames_are_spread_evenly():
     assert len(core_frames(mf.Cores([0], [0], [0], [np.inf]), 0, 5)) == 0
 
 
-def test_two_kinds_of_export_in_one_folder(frames, interfaces, tmp_path: Path):
-    mf.exports.structures(tmp_path, frames, CORES, MEMBERSHIPS, interfaces)
+def test_two_kinds_of_export_in_one_folder(frames, transition_regions, tmp_path: Path):
+    mf.exports.structures(tmp_path, frames, CORES, MEMBERSHIPS, transition_regions)
     (tmp_path / "README.txt").rename(tmp_path / "notes.txt")
     mf.exports.write_pyemma(tmp_path, frames, CORES, MEMBERSHIPS, overwrite=True)
     assert (tmp_path / "structures.csv").exists()
@@ -206,55 +208,69 @@ def test_two_kinds_of_export_in_one_folder(frames, interfaces, tmp_path: Path):
         ({"n": 2.5}, TypeError, "`n` must be an int"),
     ],
 )
-def test_options_that_are_not_possible(frames, interfaces, tmp_path: Path, options, error, message):
+def test_options_that_are_not_possible(frames, transition_regions, tmp_path: Path, options, error, message):
     with pytest.raises(error, match=message):
-        mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, interfaces, **options)
+        mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, transition_regions, **options)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_format_that_needs_a_box_which_is_not_there(frames, interfaces, tmp_path: Path):
+def test_a_format_that_needs_a_box_which_is_not_there(frames, transition_regions, tmp_path: Path):
     alone = mf.Frames(frames.xyz, frames.lengths, topology=frames.topology)
     with pytest.raises(ValueError, match=r"because these frames have none; got 'lammpstrj'. Give another"):
         mf.exports.structures(
-            tmp_path / "new", alone, CORES, MEMBERSHIPS, interfaces, format="lammpstrj", superpose=False
+            tmp_path / "new",
+            alone,
+            CORES,
+            MEMBERSHIPS,
+            transition_regions,
+            format="lammpstrj",
+            superpose=False,
         )
 
 
-def test_a_format_whose_package_is_missing(frames, interfaces, tmp_path: Path, monkeypatch):
+def test_a_format_whose_package_is_missing(frames, transition_regions, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(structure_files, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match="`format` 'h5' needs the package `tables`"):
-        mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, interfaces, format="h5")
+        mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, transition_regions, format="h5")
 
 
-def test_features_have_no_structures(interfaces, tmp_path: Path):
+def test_features_have_no_structures(transition_regions, tmp_path: Path):
     features = mf.Features(np.zeros((N, 1)))
     with pytest.raises(TypeError, match="`frames` must be `Frames`; got Features"):
-        mf.exports.structures(tmp_path / "new", features, CORES, MEMBERSHIPS, interfaces)
+        mf.exports.structures(tmp_path / "new", features, CORES, MEMBERSHIPS, transition_regions)
 
 
-def test_frames_without_topology_have_no_structures(interfaces, tmp_path: Path):
+def test_frames_without_topology_have_no_structures(transition_regions, tmp_path: Path):
     frames = mf.load(np.random.default_rng(0).normal(size=(N, 5, 3)))
     with pytest.raises(ValueError, match="These frames have no topology"):
-        mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, interfaces)
+        mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, transition_regions)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_arguments_of_other_frames_or_states(frames, interfaces, tmp_path: Path):
+def test_arguments_of_other_frames_or_states(frames, transition_regions, tmp_path: Path):
     with pytest.raises(ValueError, match="`memberships` must be of the frames of `data`, 50; got 49"):
         mf.exports.structures(
-            tmp_path / "new", frames, CORES, memberships_of(MEMBERSHIPS.values[1:]), interfaces
+            tmp_path / "new", frames, CORES, memberships_of(MEMBERSHIPS.values[1:]), transition_regions
         )
-    with pytest.raises(TypeError, match="`interfaces` must be `Interfaces`; got Memberships"):
+    with pytest.raises(TypeError, match="`transition_regions` must be `TransitionRegions`; got Memberships"):
         mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, MEMBERSHIPS)
-    far = mf.Interfaces([[0, 1]], [1], [0.1], [1.0], [0], ([N],), 0.5)
+    far = mf.TransitionRegions(
+        pairs=[[0, 1]],
+        sizes=[1],
+        fractions=[0.1],
+        mixing=[1.0],
+        transitions=[0],
+        frames=([N],),
+        threshold=0.5,
+    )
     with pytest.raises(
-        ValueError, match=r"`interfaces` must be between the 3 states and among the 50 frames"
+        ValueError, match=r"`transition_regions` must be between the 3 states and among the 50 frames"
     ):
         mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, far)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_failing_in_the_middle_leaves_no_folder(frames, interfaces, tmp_path: Path, monkeypatch):
+def test_failing_in_the_middle_leaves_no_folder(frames, transition_regions, tmp_path: Path, monkeypatch):
     save, calls = md.Trajectory.save, []
 
     def fail(*arguments: object) -> None:
@@ -265,5 +281,5 @@ def test_failing_in_the_middle_leaves_no_folder(frames, interfaces, tmp_path: Pa
 
     monkeypatch.setattr(md.Trajectory, "save", fail)
     with pytest.raises(OSError, match="No space left"):
-        mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, interfaces)
+        mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, transition_regions)
     assert list(tmp_path.iterdir()) == []

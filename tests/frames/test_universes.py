@@ -111,14 +111,14 @@ def test_the_bundled_files_give_the_same_states(universe_result, peptide_result)
     assert found.data.times.tolist() == known.data.times.tolist()
     assert found.n_states == 5
     np.testing.assert_array_equal(found.labels, known.labels)
-    np.testing.assert_array_equal(found.cores.labels, known.cores.labels)
+    np.testing.assert_array_equal(found.cores.core_of, known.cores.core_of)
     np.testing.assert_allclose(found.memberships.values, known.memberships.values, rtol=0, atol=1e-6)
 
 
 def test_structures_are_those_of_files(universe_result, peptide_result, tmp_path):
     written = []
     for number, result in enumerate((universe_result, peptide_result)):
-        found = result.data, result.cores, result.memberships, result.interfaces
+        found = result.data, result.cores, result.memberships, result.transition_regions
         place = mf.exports.structures(tmp_path / str(number), *found, n=2)
         written.append({path.name: md.load(path).xyz for path in sorted(place.rglob("*.pdb"))})
     assert written[0].keys() == written[1].keys()

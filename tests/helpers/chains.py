@@ -56,4 +56,6 @@ def as_cores(labels: list[np.ndarray], basins: list[np.ndarray] | None = None) -
 def as_memberships(values: np.ndarray) -> mf.Memberships:
     """Return memberships with these values."""
     n = len(values)
-    return mf.Memberships(values, 1 - np.sum(values, axis=1), 2.0, np.zeros(n), 1.0)
+    return mf.Memberships(
+        values=values, lost=1 - np.sum(values, axis=1), beta=2.0, log_weights=np.zeros(n), exponent=1.0
+    )

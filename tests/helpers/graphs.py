@@ -19,7 +19,7 @@ def graph_of(n, edges):
             rows[j].add(i)
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
     indices = [j for row in rows for j in sorted(row)]
-    return mf.Graph(indptr, indices, np.ones(len(indices)), "radius", n, scale=1.0)
+    return mf.Graph(indptr, indices, np.ones(len(indices)), kind="radius", n_targets=n, radius=1.0)
 
 
 @st.composite
@@ -60,7 +60,7 @@ def cores_of(points, log_density):
 def path(n=5):
     rows = [[j for j in (i - 1, i + 1) if 0 <= j < n] for i in range(n)]
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    graph = mf.Graph(indptr, np.concatenate(rows), np.ones(2 * n - 2), "radius", n, scale=1.0)
+    graph = mf.Graph(indptr, np.concatenate(rows), np.ones(2 * n - 2), kind="radius", n_targets=n, radius=1.0)
     labels = np.full(n, -1)
     labels[[0, -1]] = 0, 1
     return graph, mf.Cores(np.zeros(n), labels, np.array([0, n - 1]), np.ones(2))

@@ -32,4 +32,10 @@ def chain_of_states(
 
 def memberships_of(values: np.ndarray) -> mf.Memberships:
     """Return memberships with given values, of which nothing is lost."""
-    return mf.Memberships(values, 1.0 - values.sum(axis=1), 2.0, np.zeros(len(values)), 1.0)
+    return mf.Memberships(
+        values=values,
+        lost=1.0 - values.sum(axis=1),
+        beta=2.0,
+        log_weights=np.zeros(len(values)),
+        exponent=1.0,
+    )

@@ -84,10 +84,10 @@ def test_outcomes_are_those_of_looking_ahead_and_back(seed):
     after, before = slow_outcomes(lengths, labels)
     assert_array_equal(found.next, after)
     assert_array_equal(found.last, before)
-    assert_array_equal(found.passages < 0, labels >= 0)
+    assert_array_equal(found.transitions < 0, labels >= 0)
     owner = np.repeat(np.arange(len(lengths)), lengths)
-    for number in range(found.n_passages):
-        run = np.flatnonzero(found.passages == number)
+    for number in range(found.n_transitions):
+        run = np.flatnonzero(found.transitions == number)
         assert_array_equal(run, np.arange(run[0], run[-1] + 1))
         assert len(np.unique(owner[run])) == 1
         assert len(np.unique(found.next[run])) == 1
@@ -100,7 +100,7 @@ def test_a_trajectory_is_not_followed_into_the_next():
     two = mf.kinetics.find_outcomes(mf.Features([np.zeros((3, 1)), np.zeros((3, 1))]), labels)
     assert_array_equal(two.next, [0, -1, -1, 1, 1, 1])
     assert_array_equal(two.last, [0, 0, 0, -1, -1, 1])
-    assert_array_equal(two.passages, [-1, 0, 0, 1, 1, -1])
+    assert_array_equal(two.transitions, [-1, 0, 0, 1, 1, -1])
 
 
 # --- a chain whose committor is known
@@ -116,7 +116,7 @@ def test_skill_of_the_committor_is_the_analytic_one(chain, judged):
 
 def test_committor_lies_on_the_diagonal(judged):
     diagram = judged.diagrams[judged.row("memberships")]
-    full = diagram.passages > 30
+    full = diagram.transitions > 30
     assert full.sum() >= 4
     assert np.all(diagram.lower[full] < diagram.predicted[full])
     assert np.all(diagram.predicted[full] < diagram.upper[full])
@@ -204,7 +204,7 @@ def test_everything_fitted_is_scored_on_trajectories_left_out():
     # All are in one hard state, which has been seen six times, and once as often as the constant guess.
     fitted = np.log(EPSILON + (2 + 1 / 3) / 7)
     assert found.scores[found.row("hard assignment, fitted")] == pytest.approx(fitted)
-    assert (found.n_frames, found.n_passages, found.n_trajectories) == (8, 4, 4)
+    assert (found.n_frames, found.n_transitions, found.n_trajectories) == (8, 4, 4)
 
 
 def test_core_frames_and_censored_ends_do_not_count():
@@ -235,7 +235,18 @@ def test_scores_only_the_frames_that_are_asked_for(chain):
 def test_a_scan_gives_a_row_for_every_beta_and_one_for_the_choice(chain):
     tables = np.stack([raised(chain.predictions, power) for power in (3.0, 1.0, 0.3)]).astype(np.float32)
     nothing = np.zeros(3)
-    scan = mf.BetaScan([1, 2, np.inf], nothing, nothing, 2.0, 1, (), None, nothing, nothing, tables)
+    scan = mf.BetaScan(
+        betas=[1, 2, np.inf],
+        entropy=nothing,
+        scores=nothing,
+        beta=2.0,
+        n_plateaus=1,
+        notes=(),
+        frames=None,
+        residuals=nothing,
+        row_sum_errors=nothing,
+        memberships=tables,
+    )
     found = mf.kinetics.calibration(chain.data, scan, chain.labels)
     rows = [found.row(f"memberships, beta = {beta}") for beta in ("1", "2", "inf")]
     assert np.argmax(found.skills[rows]) == 1
@@ -264,17 +275,17 @@ def test_renumbering_the_states_changes_nothing(chain, judged):
 
 def test_error_bars_count_passages_and_not_frames():
     predicted = np.tile([0.7, 0.3], (20, 1))
-    outcomes, passages = np.array([0] * 14 + [1] * 6), np.arange(20)
-    once = mf.kinetics.reliability(predicted, outcomes, passages)
-    many = mf.kinetics.reliability(np.repeat(predicted, 9, axis=0), outcomes.repeat(9), passages.repeat(9))
-    for name in ("predicted", "observed", "lower", "upper", "passages"):
+    outcomes, transitions = np.array([0] * 14 + [1] * 6), np.arange(20)
+    once = mf.kinetics.reliability(predicted, outcomes, transitions)
+    many = mf.kinetics.reliability(np.repeat(predicted, 9, axis=0), outcomes.repeat(9), transitions.repeat(9))
+    for name in ("predicted", "observed", "lower", "upper", "transitions"):
         assert_allclose(getattr(many, name), getattr(once, name), rtol=1e-12, equal_nan=True)
     assert many.pairs[7] == 9 * once.pairs[7] == 180
     z = 1.959964
     centre, half = (0.7 + z**2 / 40) / (1 + z**2 / 20), z / (1 + z**2 / 20) * np.sqrt(0.21 / 20 + z**2 / 1600)
     assert_allclose([once.lower[7], once.upper[7]], [centre - half, centre + half], rtol=1e-12)
     assert np.isnan(once.observed[5])
-    assert once.passages[5] == 0
+    assert once.transitions[5] == 0
 
 
 def test_uneven_passages_count_as_fewer():
@@ -283,7 +294,7 @@ def test_uneven_passages_count_as_fewer():
     # (9 + 1)^2 / (81 + 1) = 1.22 independent ones, of which all came true.
     n, z = 100 / 82, 1.959964
     assert found.lower[6] == pytest.approx(1 / (1 + z**2 / n))
-    assert found.passages[6] == 2
+    assert found.transitions[6] == 2
 
 
 @pytest.mark.parametrize(
@@ -298,12 +309,15 @@ def test_uneven_passages_count_as_fewer():
             {"outcomes": [0.0, 1.0]},
             r"`outcomes` must be integers, one per row of `predicted`, 2; got .* float64",
         ),
-        ({"passages": [0]}, r"`passages` must be integers, one per row of `predicted`, 2; got shape \(1,\)"),
+        (
+            {"transitions": [0]},
+            r"`transitions` must be integers, one per row of `predicted`, 2; got shape \(1,\)",
+        ),
         ({"n_bins": 0}, r"`n_bins` must be an int of at least 1; got 0"),
     ],
 )
 def test_a_diagram_of_bad_predictions(changed, message):
-    given = {"predicted": [[0.5, 0.5]] * 2, "outcomes": [0, 1], "passages": [0, 1]} | changed
+    given = {"predicted": [[0.5, 0.5]] * 2, "outcomes": [0, 1], "transitions": [0, 1]} | changed
     with pytest.raises(ValueError, match=message):
         mf.kinetics.reliability(**given)
 
@@ -314,22 +328,34 @@ def test_a_diagram_of_bad_predictions(changed, message):
 def test_criterion_is_the_skill_of_the_next_core(chain):
     score = mf.kinetics.kinetic_criterion(chain.data, chain.labels)
     memberships = mf.Memberships(
-        chain.predictions, np.zeros(len(chain.data)), 2.0, np.zeros(len(chain.data)), 0.0
+        values=chain.predictions,
+        lost=np.zeros(len(chain.data)),
+        beta=2.0,
+        log_weights=np.zeros(len(chain.data)),
+        exponent=0.0,
     )
     assert score(memberships) == pytest.approx(chain.skill, abs=0.01)
     some = np.arange(0, len(chain.data), 3)
     some_score = mf.kinetics.kinetic_criterion(chain.data, chain.labels, frames=some, states=[1, 0, 2, -1])
     swapped = np.column_stack([chain.predictions[some][:, [1, 0, 2]], np.zeros(len(some))])
-    few = mf.Memberships(swapped, np.zeros(len(some)), 2.0, np.zeros(len(some)), 0.0)
+    few = mf.Memberships(
+        values=swapped, lost=np.zeros(len(some)), beta=2.0, log_weights=np.zeros(len(some)), exponent=0.0
+    )
     assert some_score(few) == pytest.approx(chain.skill, abs=0.02)
 
 
 def test_few_transitions_are_few_reasons():
     data, labels = mf.Features(np.zeros((6, 1))), [0, -1, 1, 1, -1, 0]
-    with pytest.warns(UserWarning, match=r"Only few passages tell one beta from another: .* go 2 times from"):
+    with pytest.warns(
+        UserWarning, match=r"Only few transitions tell one beta from another: .* go 2 times from"
+    ):
         score = mf.kinetics.kinetic_criterion(data, labels)
     with pytest.raises(ValueError, match=r"`memberships` must have shape \(6, 2\), .*; got \(5, 2\)"):
-        score(mf.Memberships(np.full((5, 2), 0.5), np.zeros(5), 2.0, np.zeros(5), 0.0))
+        score(
+            mf.Memberships(
+                values=np.full((5, 2), 0.5), lost=np.zeros(5), beta=2.0, log_weights=np.zeros(5), exponent=0.0
+            )
+        )
 
 
 # --- bad input
@@ -364,7 +390,17 @@ def test_memberships_must_fit_the_cores():
     with pytest.raises(ValueError, match="`memberships` must be finite; got nan"):
         mf.kinetics.calibration(data, np.full((12, 2), np.nan), labels)
     nothing = np.zeros(3)
-    scan = mf.BetaScan([1, 2, 3], nothing, nothing, 2.0, 1, (), None, nothing, nothing)
+    scan = mf.BetaScan(
+        betas=[1, 2, 3],
+        entropy=nothing,
+        scores=nothing,
+        beta=2.0,
+        n_plateaus=1,
+        notes=(),
+        frames=None,
+        residuals=nothing,
+        row_sum_errors=nothing,
+    )
     with pytest.raises(ValueError, match="`memberships` must be a scan of all frames that has kept its"):
         mf.kinetics.calibration(data, scan, labels)
 
@@ -381,17 +417,19 @@ def test_cores_must_be_of_the_frames():
 def test_data_without_usable_passages():
     data, labels = four_ways()
     with pytest.raises(
-        ValueError, match=r"`data` must hold passages to at least 2 different cores.* to cores \[0\]"
+        ValueError, match=r"`data` must hold transitions to at least 2 different cores.* to cores \[0\]"
     ):
         mf.kinetics.kinetic_criterion(data, np.where(labels > 0, 0, labels))
-    with pytest.raises(ValueError, match=r"got 0 usable passages, to cores \[\]\. Take larger cores"):
+    with pytest.raises(ValueError, match=r"got 0 usable transitions, to cores \[\]\. Take larger cores"):
         mf.kinetics.kinetic_criterion(data, np.full(12, -1))
     with pytest.raises(
-        ValueError, match=r"`data` must hold passages from one core to another; .* go 0 times"
+        ValueError, match=r"`data` must hold transitions from one core to another; .* go 0 times"
     ):
         mf.kinetics.kinetic_criterion(data, labels)
     one = mf.Features(data.values)
-    with pytest.raises(ValueError, match=r"`data` must hold at least 2 trajectories with passages.*; got 1"):
+    with pytest.raises(
+        ValueError, match=r"`data` must hold at least 2 trajectories with transitions.*; got 1"
+    ):
         mf.kinetics.calibration(one, np.full((12, 2), 0.5), labels)
 
 

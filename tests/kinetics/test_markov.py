@@ -51,7 +51,7 @@ def test_an_exact_chain():
 
 
 def test_two_states_in_closed_form():
-    # Leaving with probabilities a and b: timescale -1 / log(1 - a - b), passages after 1/a and 1/b frames.
+    # Leaving with probabilities a and b: timescale -1 / log(1 - a - b), transitions after 1/a and 1/b frames.
     a, b = 0.02, 0.05
     counts = np.array([[980, 20], [20, 380]])
     model = kinetics.markov_model([dtraj_of(counts)], lag=1)

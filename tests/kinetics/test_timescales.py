@@ -6,7 +6,7 @@ from helpers.chains import TWO_STATES, sample_chain
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mdfuzzy import kinetics
-from mdfuzzy.kinetics._resampling import draw_trajectories, interval
+from mdfuzzy.kinetics._bootstrap_counts import draw_trajectories, interval
 
 EXACT = -1 / np.log(0.93)
 
@@ -38,22 +38,22 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
 
 
 def test_values_are_those_of_the_models(dtrajs):
-    found = kinetics.implied_timescales(dtrajs, lags=[1, 4], n_resamples=0)
+    found = kinetics.implied_timescales(dtrajs, lags=[1, 4], n_bootstrap=0)
     for row, lag in enumerate((1, 4)):
         assert_allclose(found.values[row], kinetics.markov_model(dtrajs, lag=lag).timescales, rtol=1e-9)
     assert np.isnan(found.lower).all()
-    assert "no resamples" in str(found)
+    assert "no intervals" in str(found)
 
 
 def test_the_automatic_lags_end_where_nothing_is_left(dtrajs):
-    found = kinetics.implied_timescales(dtrajs, n_resamples=5)
+    found = kinetics.implied_timescales(dtrajs, n_bootstrap=5)
     assert found.lags[0] == 1
     assert found.lags[-1] < 300
     assert np.isfinite(found.values[-1]).any()
 
 
 def test_a_timescale_shorter_than_the_lag_is_unknown(dtrajs):
-    found = kinetics.implied_timescales(dtrajs, lags=[1, 60], n_resamples=5)
+    found = kinetics.implied_timescales(dtrajs, lags=[1, 60], n_bootstrap=5)
     assert np.isfinite(found.values[0]).all()
     assert np.isnan([found.values[1], found.lower[1], found.upper[1]]).all()
     assert "lag 60: none longer than the lag" in str(found)
@@ -63,14 +63,14 @@ def test_one_trajectory_has_no_interval():
     found = kinetics.implied_timescales(sample_chain(TWO_STATES, [3000]), lags=[1])
     assert np.isfinite(found.values).all()
     assert np.isnan([found.lower, found.upper]).all()
-    assert found.n_resamples == 0
+    assert found.n_bootstrap == 0
 
 
 def test_resamples_that_lose_a_state_are_counted_and_leave_the_end_open():
-    # State 2 is visited in one of four trajectories, which many resamples do not draw.
+    # State 2 is visited in one of four trajectories, which many bootstrap samples do not draw.
     visit = np.concatenate([np.repeat([0, 2, 0], 200), sample_chain(TWO_STATES, [400])[0]])
     dtrajs = [*sample_chain(TWO_STATES, [1000] * 3), visit]
-    found = kinetics.implied_timescales(dtrajs, lags=[1], n_resamples=200)
+    found = kinetics.implied_timescales(dtrajs, lags=[1], n_bootstrap=200)
     draws = draw_trajectories(4, 200, 0)
     assert found.complete[0] == np.count_nonzero(draws[:, 3])
     assert 0.6 < found.complete[0] / 200 < 0.75  # 1 - 0.75**4 = 0.68
@@ -78,17 +78,17 @@ def test_resamples_that_lose_a_state_are_counted_and_leave_the_end_open():
     assert np.isfinite(found.lower).all()
     assert np.isnan(found.upper[0, 0])  # the slow process may be as slow as you like
     assert np.isfinite(found.upper[0, 1])
-    assert f"; {200 - found.complete[0]} resamples do not connect all states" in str(found)
+    assert f"; {200 - found.complete[0]} bootstrap samples do not connect all states" in str(found)
 
 
 def test_fewer_timescales():
     dtrajs = sample_chain(np.full((4, 4), 0.05) + 0.8 * np.eye(4), [2000] * 2)
-    assert kinetics.implied_timescales(dtrajs, lags=[1], n_resamples=2).values.shape == (1, 3)
-    assert kinetics.implied_timescales(dtrajs, lags=[1], n_resamples=2, n_timescales=2).values.shape == (1, 2)
+    assert kinetics.implied_timescales(dtrajs, lags=[1], n_bootstrap=2).values.shape == (1, 3)
+    assert kinetics.implied_timescales(dtrajs, lags=[1], n_bootstrap=2, n_timescales=2).values.shape == (1, 2)
 
 
 def test_the_same_seed_gives_the_same_interval(dtrajs):
-    options = {"lags": [2], "n_resamples": 10}
+    options = {"lags": [2], "n_bootstrap": 10}
     one, two, other = (kinetics.implied_timescales(dtrajs, seed=seed, **options) for seed in (3, 3, 4))
     assert_array_equal(one.lower, two.lower)
     assert one.lower[0, 0] != other.lower[0, 0]
@@ -120,7 +120,15 @@ def test_an_interval_that_nothing_could_miss_does_not_count():
     lower, upper = np.full((2, 2, 2), 0.4), np.full((2, 2, 2), 0.6)
     lower[0], upper[0] = 0.0, 1.0
     lower[1, 0] = 0.55
-    test = kinetics.ChapmanKolmogorov(np.array([1.0, 2.0]), half, half, lower, upper, [0, 1], "ps")
+    test = kinetics.ChapmanKolmogorov(
+        lag_times=np.array([1.0, 2.0]),
+        predicted=half,
+        estimated=half,
+        lower=lower,
+        upper=upper,
+        states=[0, 1],
+        unit="ps",
+    )
     assert test.verdict == "2 of 4 predictions inside the intervals, the other 4 intervals open"
 
 
@@ -133,7 +141,7 @@ def test_what_is_no_chain_fails():
 
 
 def test_deeptime_predicts_the_same(dtrajs):
-    test = kinetics.chapman_kolmogorov(dtrajs, lag=3, n_steps=3, n_resamples=0)
+    test = kinetics.chapman_kolmogorov(dtrajs, lag=3, n_steps=3, n_bootstrap=0)
     peer = kinetics.markov_model(dtrajs, lag=3).deeptime
     for steps in (1, 2, 3):
         start = np.array([1.0, 0.0])
@@ -178,7 +186,7 @@ def test_nothing_connected(dtrajs):
         ({"lags": []}, ValueError, "`lags` must hold at least one lag; got none"),
         ({"lags": [1.5]}, TypeError, "`lags` must be an int in"),
         ({"n_timescales": 0}, ValueError, "`n_timescales` must be an int of at least 1; got 0"),
-        ({"n_resamples": -1}, ValueError, "`n_resamples` must be an int of at least 0; got -1"),
+        ({"n_bootstrap": -1}, ValueError, "`n_bootstrap` must be an int of at least 0; got -1"),
         ({"confidence": 90}, ValueError, "`confidence` must be a finite number > 0 and <= 1; got 90"),
     ],
 )

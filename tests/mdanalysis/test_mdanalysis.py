@@ -48,7 +48,7 @@ def test_it_is_an_analysis_with_the_results_of_the_pipeline(both, peptide_result
     assert analysis.run(step=5) is analysis
     results, known = analysis.results, peptide_result
     np.testing.assert_array_equal(results.labels, known.labels)
-    np.testing.assert_array_equal(results.cores, known.cores.labels)
+    np.testing.assert_array_equal(results.cores, known.cores.core_of)
     np.testing.assert_allclose(results.memberships, known.memberships.values, rtol=0, atol=1e-6)
     np.testing.assert_allclose(results.log_density, known.log_density, rtol=0, atol=1e-4)
     assert results.n_states == len(results.states) == known.n_states

@@ -15,7 +15,13 @@ def fake_entropy(monkeypatch, shape):
     def solve(graph, log_density, cores, *, beta, start=None, **options):
         share = shape(beta)
         values = np.tile([share, 1.0 - share], (len(graph), 1))
-        return mf.Memberships(values, np.zeros(len(graph)), beta, np.zeros(len(graph)), 0.0)
+        return mf.Memberships(
+            values=values,
+            lost=np.zeros(len(graph)),
+            beta=beta,
+            log_weights=np.zeros(len(graph)),
+            exponent=0.0,
+        )
 
     monkeypatch.setattr(beta_scan, "solve_memberships", solve)
 
@@ -124,7 +130,14 @@ def test_rows_are_divided_by_their_sums_so_that_scores_take_them(monkeypatch):
 
     def solve(graph, log_density, cores, *, beta, **options):
         values = exact * rough[:, None]
-        return mf.Memberships(values, lost * rough, beta, np.zeros(5), 0.0, row_sum_error=9e-5)
+        return mf.Memberships(
+            values=values,
+            lost=lost * rough,
+            beta=beta,
+            log_weights=np.zeros(5),
+            exponent=0.0,
+            row_sum_error=9e-5,
+        )
 
     monkeypatch.setattr(beta_scan, "solve_memberships", solve)
     seen = []
@@ -195,7 +208,7 @@ def test_bad_frames_and_criterion():
 def test_betas_without_positive_linear_weights_are_left_out(unit_density, left):
     _, _, graph, log_density, cores = two_wells(300)
     logf = log_density - log_density.max() + np.log(6.0)  # positive up to beta = 6 / 5
-    scan = mf.scan_beta(graph, logf, cores, weights="linear", unit_density=unit_density)
+    scan = mf.scan_beta(graph, logf, cores, walk_weights="linear", unit_density=unit_density)
     grid = beta_scan.default_betas()
     assert_array_equal(scan.betas, grid[~np.isin(grid, left)])
     listed = ", ".join(f"{beta:.3g}" for beta in left)
@@ -205,12 +218,14 @@ def test_betas_without_positive_linear_weights_are_left_out(unit_density, left):
     )
     for beta in left:
         with pytest.raises(ValueError, match="`beta` must keep linear weights positive"):
-            mf.solve_memberships(graph, logf, cores, beta=beta, weights="linear", unit_density=unit_density)
+            mf.solve_memberships(
+                graph, logf, cores, beta=beta, walk_weights="linear", unit_density=unit_density
+            )
 
 
 def test_the_end_of_a_linear_scan_is_not_to_be_passed():
     _, _, graph, log_density, cores = two_wells(300)
-    scan = mf.scan_beta(graph, log_density + 50, cores, weights="linear", criterion=lambda mu: mu.beta)
+    scan = mf.scan_beta(graph, log_density + 50, cores, walk_weights="linear", criterion=lambda mu: mu.beta)
     assert scan.beta == 1.0  # 2, with which a choice is compared, is left out too
     assert "sits on the highest end of the grid: linear weights go no further" in scan.notes[0]
 
@@ -220,7 +235,10 @@ def test_too_few_betas_with_positive_linear_weights():
     with pytest.raises(
         ValueError,
         match=r"`betas` must hold at least 3 different finite numbers at which linear weights are positive; "
-        r"got 1 of 1, 2, 3 \(2: as .*Use smaller ones, `weights='power'`, or `unit_density=True`\.$",
+        r"got 1 of 1, 2, 3 \(2: as .*Use smaller ones, `walk_weights='power'`, or `unit_density=True`\.$",
     ):
-        mf.scan_beta(graph, np.full(5, 50.0), cores, betas=[1, 2, 3], weights="linear")
-    assert len(mf.scan_beta(graph, np.full(5, 50.0), cores, betas=[0.5, 0.7, 1], weights="linear").betas) == 3
+        mf.scan_beta(graph, np.full(5, 50.0), cores, betas=[1, 2, 3], walk_weights="linear")
+    assert (
+        len(mf.scan_beta(graph, np.full(5, 50.0), cores, betas=[0.5, 0.7, 1], walk_weights="linear").betas)
+        == 3
+    )

@@ -51,40 +51,40 @@ def test_linear_weights_are_those_printed(kind):
     beta = 0.5
     weights = 1 + (1 - beta) / beta * np.exp(logf)
     probs = dense_walk(graph.indptr, graph.indices, np.log(weights)[graph.indices])
-    targets = np.where(_solver.reaches_target(graph.indptr, graph.indices, cores.labels), cores.labels, 2)
+    targets = np.where(_solver.reaches_target(graph.indptr, graph.indices, cores.core_of), cores.core_of, 2)
     expected = hitting_probabilities(probs, targets, 3)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".* points have no way to any core")
-        mu = mf.solve_memberships(graph, logf, cores, beta=beta, weights="linear")
+        mu = mf.solve_memberships(graph, logf, cores, beta=beta, walk_weights="linear")
     assert_allclose(np.column_stack([mu.values, mu.lost]), expected, rtol=0, atol=1e-9)
     assert np.isnan(mu.exponent)
 
 
 def test_linear_weights_at_one_and_above():
     _, _, graph, log_density, cores = two_wells(300)
-    plain = mf.solve_memberships(graph, log_density, cores, beta=1, weights="linear")
+    plain = mf.solve_memberships(graph, log_density, cores, beta=1, walk_weights="linear")
     assert_array_equal(plain.log_weights, 0.0)
-    hot = mf.solve_memberships(graph, log_density, cores, beta=3, weights="linear", unit_density=True)
+    hot = mf.solve_memberships(graph, log_density, cores, beta=3, walk_weights="linear", unit_density=True)
     expected = np.log(1 - 2 / 3 * np.exp(log_density - log_density.max()))
     assert_allclose(hot.log_weights, expected, rtol=1e-12)
     with pytest.raises(
         ValueError,
         match=r"`beta` must keep linear weights positive; got 3 \(2: as simulated, smaller: colder\)\. .* "
-        r"the density is 1\.5 or more, at 300 of 300 points\. Use `weights='power'`, a `beta` of at most 1, "
-        r"or `unit_density=True` and a finite `beta`\.$",
+        r"the density is 1\.5 or more, at 300 of 300 points\. Use `walk_weights='power'`, a `beta` of at "
+        r"most 1, or `unit_density=True` and a finite `beta`\.$",
     ):
-        mf.solve_memberships(graph, log_density + 50, cores, beta=3, weights="linear")
+        mf.solve_memberships(graph, log_density + 50, cores, beta=3, walk_weights="linear")
 
 
 def test_unit_density_keeps_linear_weights_positive_at_every_finite_beta():
     _, _, graph, log_density, cores = two_wells(300)
-    options = {"weights": "linear", "unit_density": True}
+    options = {"walk_weights": "linear", "unit_density": True}
     for beta in (2.0, 20.0, 1e17):
         mu = mf.solve_memberships(graph, log_density, cores, beta=beta, **options)
         assert mu.log_weights[log_density.argmax()] == pytest.approx(-np.log(beta))
     with pytest.raises(
         ValueError,
-        match=r"positive; got inf .* is 1 or more, at 1 of 300 points\. Use `weights='power'`, a "
+        match=r"positive; got inf .* is 1 or more, at 1 of 300 points\. Use `walk_weights='power'`, a "
         r"finite `beta`\.$",
     ):
         mf.solve_memberships(graph, log_density, cores, beta=np.inf, **options)
@@ -95,15 +95,15 @@ def test_gaussian_kernel_on_a_radius_graph():
 
     points, _, _, log_density, cores = two_wells(300)
     sparse = radius_neighbors_graph(points, 1.5, mode="distance").sorted_indices()
-    graph = mf.Graph(sparse.indptr, sparse.indices, sparse.data, "radius", 300, scale=1.5)
+    graph = mf.Graph(sparse.indptr, sparse.indices, sparse.data, kind="radius", n_targets=300, radius=1.5)
     cores = cores_of(points, log_density)
     logs = 0.5 * log_density[graph.indices] - graph.distances.astype(float) ** 2 / (2 * 0.5**2)
-    targets = cores.labels.copy()
+    targets = cores.core_of.copy()
     targets[~_solver.reaches_target(graph.indptr, graph.indices, targets)] = 2
     expected = hitting_probabilities(dense_walk_of_connected(graph, logs), targets, 3)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".* points have no way to any core")
-        mu = mf.solve_memberships(graph, log_density, cores, beta=1 / 1.5, kernel="gaussian", scale=0.5)
+        mu = mf.solve_memberships(graph, log_density, cores, beta=1 / 1.5, kernel="gaussian", bandwidth=0.5)
     assert mu.exponent == pytest.approx(0.5)
     assert_allclose(mu.values, expected[:, :2], rtol=0, atol=1e-9)
 
@@ -121,7 +121,7 @@ def dense_walk_of_connected(graph, logs):
 def test_strong_edges_are_those_of_at_least_half_the_kernel():
     _, _, graph, _, _ = two_wells(200)
     scale = float(np.median(graph.distances))
-    strong = mf.strong_edges(graph, kernel="gaussian", scale=scale)
+    strong = mf.strong_edges(graph, kernel="gaussian", bandwidth=scale)
     half = np.exp(-(graph.distances.astype(float) ** 2) / (2 * scale**2)) >= 0.5
     assert_array_equal(strong.indices, graph.indices[half])
     assert strong.symmetric
@@ -174,8 +174,8 @@ def test_hard_entropy_and_colder_is_harder():
     cold, hot = (mf.solve_memberships(graph, log_density, cores, beta=b) for b in (0.2, 5.0))
     assert hot.entropy.mean() < cold.entropy.mean() <= 0
     assert_array_equal(cold.hard, cold.values.argmax(axis=1))
-    inside = cores.labels >= 0
-    assert_array_equal(cold.values[inside], np.eye(2)[cores.labels[inside]])
+    inside = cores.core_of >= 0
+    assert_array_equal(cold.values[inside], np.eye(2)[cores.core_of[inside]])
     assert_array_equal(cold.lost, 0.0)
     assert "smaller: colder" in repr(cold)
     with pytest.raises(ValueError, match="read-only"):
@@ -194,8 +194,8 @@ def test_a_cold_walk_on_a_sparse_directed_graph_agrees_with_elimination():
     graph = neighbors.graph(3, kind="directed")
     mu = mf.solve_memberships(graph, log_density, cores, beta=0.1, dimension=5)
     n_states = len(cores)
-    reached = _solver.reaches_target(graph.indptr, graph.indices, cores.labels)
-    targets = np.where(reached, cores.labels, n_states)
+    reached = _solver.reaches_target(graph.indptr, graph.indices, cores.core_of)
+    targets = np.where(reached, cores.core_of, n_states)
     probs = dense_walk(graph.indptr, graph.indices, 9 * log_density[graph.indices])  # 1 / beta - 1
     expected = hitting_probabilities(probs, targets, n_states + 1)
     assert_allclose(mu.values[reached], expected[reached, :n_states], rtol=0, atol=1e-6)
@@ -204,7 +204,9 @@ def test_a_cold_walk_on_a_sparse_directed_graph_agrees_with_elimination():
 
 def test_mass_lost_on_a_directed_graph_is_returned_per_point():
     # 1 -> 0 (a core), 1 -> 2; 2 and 3 go round for ever; 4 -> 1 and 4 -> 5 (a core).
-    graph = mf.Graph([0, 1, 3, 4, 5, 7, 8], [1, 0, 2, 3, 2, 1, 5, 4], np.ones(8), "directed", 6, k=2)
+    graph = mf.Graph(
+        [0, 1, 3, 4, 5, 7, 8], [1, 0, 2, 3, 2, 1, 5, 4], np.ones(8), kind="directed", n_targets=6, k=2
+    )
     cores = mf.Cores(np.zeros(6), [0, -1, -1, -1, -1, 1], [0, 5], np.ones(2))
     with pytest.warns(UserWarning, match="2 of 6 points have no way to any core"):
         mu = mf.solve_memberships(graph, np.zeros(6), cores, beta=1.0)
@@ -215,7 +217,9 @@ def test_mass_lost_on_a_directed_graph_is_returned_per_point():
 
 
 def test_components_without_a_core_and_isolated_points_are_flagged():
-    graph = mf.Graph([0, 1, 3, 4, 5, 6, 6], [1, 0, 2, 1, 4, 3], np.ones(6), "radius", 6, scale=1.0)
+    graph = mf.Graph(
+        [0, 1, 3, 4, 5, 6, 6], [1, 0, 2, 1, 4, 3], np.ones(6), kind="radius", n_targets=6, radius=1.0
+    )
     cores = mf.Cores(np.zeros(6), [0, -1, 1, -1, -1, -1], [0, 2], np.ones(2))
     with pytest.warns(UserWarning, match="3 of 6 points have no way"):
         mu = mf.solve_memberships(graph, np.zeros(6), cores)
@@ -249,11 +253,11 @@ def test_beta_must_be_a_number():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"weights": "square"}, "`weights` must be one of 'power', 'linear'"),
+        ({"walk_weights": "square"}, "`walk_weights` must be one of 'power', 'linear'"),
         ({"kernel": "cubic"}, "`kernel` must be one of 'uniform', 'gaussian'"),
-        ({"kernel": "gaussian"}, "`scale` must be given with the Gaussian kernel"),
-        ({"kernel": "gaussian", "scale": 0.0}, "`scale` must be a finite number >= 1e-100"),
-        ({"scale": 1.0}, "`scale` must be None with the uniform kernel"),
+        ({"kernel": "gaussian"}, "`bandwidth` must be given with the Gaussian kernel"),
+        ({"kernel": "gaussian", "bandwidth": 0.0}, "`bandwidth` must be a finite number >= 1e-100"),
+        ({"bandwidth": 1.0}, "`bandwidth` must be None with the uniform kernel"),
         ({"dimension": 0.0}, "`dimension` must be a finite number > 0"),
         ({"start": np.zeros((5, 3))}, r"`start` must have shape \(5, 2\)"),
         ({"start": np.full((5, 2), np.nan)}, "`start` must be finite"),
@@ -309,10 +313,10 @@ def test_rows_that_do_not_sum_to_one_are_not_returned(monkeypatch):
 def test_new_frames_left_out_of_a_fit_get_nearly_what_a_fit_with_them_gives():
     points, _, graph, log_density, cores = two_wells(3000, 12)
     full = mf.solve_memberships(graph, log_density, cores, beta=1.0, dimension=2)
-    kept = (np.arange(3000) % 10 != 0) | (cores.labels >= 0)
+    kept = (np.arange(3000) % 10 != 0) | (cores.core_of >= 0)
     neighbors = mf.euclidean_neighbors(points[kept], n_neighbors=24)
     part_density = mf.dtm_log_density(neighbors, dimension=2)
-    part_cores = mf.Cores(cores.basins[kept], cores.labels[kept], [0, 1], np.ones(2))
+    part_cores = mf.Cores(cores.basins[kept], cores.core_of[kept], [0, 1], np.ones(2))
     part = mf.solve_memberships(neighbors.graph(12), part_density, part_cores, beta=1.0, dimension=2)
     new = mf.extend_memberships(part, neighbors_among(points[~kept], points[kept], 12))
     error = np.abs(new.values - full.values[~kept])
@@ -348,9 +352,15 @@ def test_a_conformation_identical_to_a_fitted_one_gets_its_memberships():
 
 def test_one_step_of_the_walk_with_gaussian_kernel_radius_and_lost_mass():
     fitted = mf.Memberships(
-        [[1.0, 0.0], [0.0, 0.5], [0.0, 1.0]], [0.0, 0.5, 0.0], 1.0, np.log([1.0, 2.0, 4.0]), 1.0,
-        "gaussian", 2.0, radius=2.5,
-    )  # fmt: skip
+        values=[[1.0, 0.0], [0.0, 0.5], [0.0, 1.0]],
+        lost=[0.0, 0.5, 0.0],
+        beta=1.0,
+        log_weights=np.log([1.0, 2.0, 4.0]),
+        exponent=1.0,
+        kernel="gaussian",
+        bandwidth=2.0,
+        radius=2.5,
+    )
     new = mf.extend_memberships(
         fitted, mf.Neighbors([[0, 1, 2], [2, 1, 0]], [[1.0, 2.0, 3.0], [2.6, 3.0, 4.0]], n_targets=3)
     )
@@ -362,7 +372,14 @@ def test_one_step_of_the_walk_with_gaussian_kernel_radius_and_lost_mass():
 
 
 def test_new_frames_with_more_neighbours_within_the_radius_than_were_searched():
-    fitted = mf.Memberships(np.eye(3)[:, :2], [0.0, 0.0, 1.0], 1.0, np.zeros(3), 1.0, radius=2.5)
+    fitted = mf.Memberships(
+        values=np.eye(3)[:, :2],
+        lost=[0.0, 0.0, 1.0],
+        beta=1.0,
+        log_weights=np.zeros(3),
+        exponent=1.0,
+        radius=2.5,
+    )
     near, far, same = ([0, 1], [1.0, 2.0]), ([1, 0], [2.0, 3.0]), ([1, 0], [0.0, 1.0])
 
     def extend(*rows, **options):
@@ -405,8 +422,8 @@ def test_other_things_in_place_of_results():
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 def test_a_width_whose_square_is_no_number(scale):
     graph, cores = path()
-    with pytest.raises(ValueError, match=r"`scale` must be a finite number >= 1e-100 and <= 1e\+100"):
-        mf.solve_memberships(graph, np.zeros(5), cores, kernel="gaussian", scale=scale)
+    with pytest.raises(ValueError, match=r"`bandwidth` must be a finite number >= 1e-100 and <= 1e\+100"):
+        mf.solve_memberships(graph, np.zeros(5), cores, kernel="gaussian", bandwidth=scale)
 
 
 def test_one_state_has_memberships_of_exactly_1():
@@ -435,17 +452,28 @@ def test_a_tolerance_that_cannot_be_kept_or_says_nothing(tolerance):
 )
 def test_arrays_that_do_not_belong_together(values, lost, log_weights):
     with pytest.raises(ValueError, match=r"`values` must have shape \(points, states\), `lost` and `log_w"):
-        mf.Memberships(values, lost, 2.0, log_weights, 1.0)
+        mf.Memberships(values=values, lost=lost, beta=2.0, log_weights=log_weights, exponent=1.0)
 
 
 @pytest.mark.parametrize("bad", [-0.1, 1.1, np.nan])
 def test_memberships_are_shares(bad):
     with pytest.raises(ValueError, match=r"`values` must be in \[0, 1\]; got "):
-        mf.Memberships([[1.0, 0.0], [bad, 0.0]], np.zeros(2), 2.0, np.zeros(2), 1.0)
+        mf.Memberships(
+            values=[[1.0, 0.0], [bad, 0.0]], lost=np.zeros(2), beta=2.0, log_weights=np.zeros(2), exponent=1.0
+        )
 
 
 def test_new_points_have_the_weight_of_the_nearest_fitted_one():
     # Without the factor of the kernel, which depends on where a step comes from.
-    fitted = mf.Memberships(np.eye(2), np.zeros(2), 1.0, [3.0, 5.0], 0.0, "gaussian", 0.1, k=2)
+    fitted = mf.Memberships(
+        values=np.eye(2),
+        lost=np.zeros(2),
+        beta=1.0,
+        log_weights=[3.0, 5.0],
+        exponent=0.0,
+        kernel="gaussian",
+        bandwidth=0.1,
+        k=2,
+    )
     new = mf.Neighbors([[0, 1], [1, 0]], [[0.5, 0.6], [0.4, 1.0]], n_targets=2)
     np.testing.assert_array_equal(mf.extend_memberships(fitted, new).log_weights, [3.0, 5.0])

@@ -44,7 +44,7 @@ def chain(pull):
     n = len(pull)
     rows = [[j for j in (i - 1, i + 1) if 0 <= j < n] for i in range(n)]
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    graph = mf.Graph(indptr, np.concatenate(rows), np.ones(2 * n - 2), "radius", n, scale=1.0)
+    graph = mf.Graph(indptr, np.concatenate(rows), np.ones(2 * n - 2), kind="radius", n_targets=n, radius=1.0)
     targets = np.full(n, -1, np.int32)
     targets[[0, -1]] = 0, 1
     return graph, targets
@@ -217,7 +217,7 @@ def test_nothing_to_solve_when_every_point_is_a_target():
 
 def test_free_points_that_are_joined_to_targets_only():
     indptr, indices = [0, 1, 3, 4], [1, 0, 2, 1]
-    star = mf.Graph(indptr, indices, np.ones(4), "radius", 3, scale=1.0)
+    star = mf.Graph(indptr, indices, np.ones(4), kind="radius", n_targets=3, radius=1.0)
     solution = solve(star, np.array([0.0, 0.0, np.log(3.0)]), np.array([0, -1, 1], np.int32), 2)
     assert_allclose(solution.values[1], [0.25, 0.75], rtol=0, atol=1e-12)
 
@@ -246,7 +246,7 @@ def test_raises_when_a_trap_is_too_deep_for_double_precision():
 
 
 def test_reachability_follows_the_direction_of_the_edges():
-    graph = mf.Graph([0, 1, 2, 3, 4], [1, 2, 3, 2], np.ones(4), "directed", 4, k=1)
+    graph = mf.Graph([0, 1, 2, 3, 4], [1, 2, 3, 2], np.ones(4), kind="directed", n_targets=4, k=1)
     reached = _solver.reaches_target(graph.indptr, graph.indices, np.array([-1, 0, -1, -1], np.int32))
     assert_array_equal(reached, [True, True, False, False])
 
@@ -357,8 +357,15 @@ def test_groups_lump_to_a_walk_that_targets_and_lone_points_end():
     log_mass = 3 * log_density + np.log(
         [np.exp(3 * log_density[graph.edges(i)[0]]).sum() for i in range(300)]
     )
-    walk = graph.indptr, graph.indices, values
-    level = _multilevel.Level(*walk, exits, log_mass, graph.degrees, group)
+    level = _multilevel.Level(
+        indptr=graph.indptr,
+        indices=graph.indices,
+        probs=values,
+        exits=exits,
+        log_mass=log_mass,
+        degrees=graph.degrees,
+        group=group,
+    )
     level.members, level.first = _multilevel._members(group, rank, count)
     assert_array_equal(level.members[level.first[-1] :], np.flatnonzero(group == groups.ALONE))
     chosen = (group[:, None] == np.arange(count)).astype(float)
@@ -425,7 +432,7 @@ def test_a_column_that_is_done_does_not_disturb_the_others(history, monkeypatch)
     result = mf.cluster(mf.datasets.alanine_dipeptide(stride=3), mf.Settings(beta=0.1))
     monkeypatch.setattr(_solver, "HISTORY", history)
     pull = exponent(result.graph, result.dimension, 0.1) * result.log_density
-    assert solve(result.graph, pull, result.cores.labels, result.n_states).iterations < 30
+    assert solve(result.graph, pull, result.cores.core_of, result.n_states).iterations < 30
 
 
 def arranged(graph, values, order, position, ancestors, firsts, indptr):

@@ -55,7 +55,7 @@ def test_union_on_a_line():
             np.array([1, 1, 2, 2, 4, 4], np.float32),
         ),
     )
-    assert (graph.kind, graph.k, graph.scale, graph.n_targets) == ("union", 1, None, 4)
+    assert (graph.kind, graph.k, graph.radius, graph.n_targets) == ("union", 1, None, 4)
     assert graph.symmetric
     np.testing.assert_array_equal(graph.degrees, [1, 2, 2, 1])
 
@@ -190,7 +190,7 @@ def test_new_points_lead_to_fitted_ones(kind):
 
 
 def test_arrays_have_their_dtypes_and_cannot_be_written():
-    graph = mf.Graph([0, 1, 2], [1, 0], [0.5, 0.5], "radius", 2, scale=1.0)
+    graph = mf.Graph([0, 1, 2], [1, 0], [0.5, 0.5], kind="radius", n_targets=2, radius=1.0)
     assert [graph.indptr.dtype, graph.indices.dtype, graph.distances.dtype] == [
         np.int64,
         np.int32,
@@ -202,16 +202,17 @@ def test_arrays_have_their_dtypes_and_cannot_be_written():
 
 
 def test_description():
-    assert repr(mf.Graph([0, 1, 2], [1, 0], [1, 1], "radius", 2, scale=0.05)) == (
-        "Graph(radius, 2 points, 2 edges, scale=0.05)"
+    assert repr(mf.Graph([0, 1, 2], [1, 0], [1, 1], kind="radius", n_targets=2, radius=0.05)) == (
+        "Graph(radius, 2 points, 2 edges, radius=0.05)"
     )
     assert (
-        repr(mf.Graph([0, 1, 2], [1, 0], [1, 1], "union", 2, k=1)) == "Graph(union, 2 points, 2 edges, k=1)"
+        repr(mf.Graph([0, 1, 2], [1, 0], [1, 1], kind="union", n_targets=2, k=1))
+        == "Graph(union, 2 points, 2 edges, k=1)"
     )
 
 
 def test_edges_of_a_point():
-    graph = mf.Graph([0, 2, 2, 3], [1, 2, 0], [0.1, 0.2, 0.2], "directed", 3, k=2)
+    graph = mf.Graph([0, 2, 2, 3], [1, 2, 0], [0.1, 0.2, 0.2], kind="directed", n_targets=3, k=2)
     assert len(graph) == 3
     indices, distances = graph.edges(0)
     np.testing.assert_array_equal(indices, [1, 2])
@@ -220,24 +221,24 @@ def test_edges_of_a_point():
 
 
 def test_a_graph_may_have_no_edges():
-    assert len(mf.Graph([0, 0, 0], [], [], "radius", 2, scale=0.1)) == 2
+    assert len(mf.Graph([0, 0, 0], [], [], kind="radius", n_targets=2, radius=0.1)) == 2
 
 
 @pytest.mark.parametrize("indptr", [[1, 1, 2], [0, 1, 3], [0, 3, 2], [0, 2, 1]])
 def test_rows_that_do_not_fit(indptr):
     with pytest.raises(ValueError, match=r"^`indptr` must ascend from 0 to the number of edges \(2\)\.$"):
-        mf.Graph(indptr, [1, 0], [1, 1], "union", 2, k=1)
+        mf.Graph(indptr, [1, 0], [1, 1], kind="union", n_targets=2, k=1)
 
 
 def test_a_length_is_missing():
     with pytest.raises(ValueError, match=r"^`distances` must hold one length per edge; got 1 for 2\.$"):
-        mf.Graph([0, 1, 2], [1, 0], [1], "union", 2, k=1)
+        mf.Graph([0, 1, 2], [1, 0], [1], kind="union", n_targets=2, k=1)
 
 
 @pytest.mark.parametrize("indices", [[1, 2], [-1, 0]])
 def test_an_edge_to_nowhere(indices):
     with pytest.raises(ValueError, match=r"^`indices` must be in \[0, 1\]\.$"):
-        mf.Graph([0, 1, 2], indices, [1, 1], "union", 2, k=1)
+        mf.Graph([0, 1, 2], indices, [1, 1], kind="union", n_targets=2, k=1)
 
 
 # --- bad arguments
@@ -259,23 +260,23 @@ def test_unknown_kind(cloud):
 
 def test_an_edge_to_itself():
     with pytest.raises(ValueError, match=r"`indices` must not lead from a point to itself; got .* point 1"):
-        mf.Graph([0, 1, 3, 4], [1, 1, 2, 1], np.ones(4), "union", 3, k=1)
+        mf.Graph([0, 1, 3, 4], [1, 1, 2, 1], np.ones(4), kind="union", n_targets=3, k=1)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
 def test_a_length_that_is_none(bad):
     with pytest.raises(ValueError, match="`distances` must be finite and at least 0; got"):
-        mf.Graph([0, 1, 2], [1, 0], [1.0, bad], "union", 2, k=1)
+        mf.Graph([0, 1, 2], [1, 0], [1.0, bad], kind="union", n_targets=2, k=1)
 
 
 def test_a_kind_that_does_not_exist():
     with pytest.raises(ValueError, match="`kind` must be one of 'union', 'directed', 'radius'; got 'mutual'"):
-        mf.Graph([0, 1, 2], [1, 0], [1.0, 1.0], "mutual", 2, k=1)
+        mf.Graph([0, 1, 2], [1, 0], [1.0, 1.0], kind="mutual", n_targets=2, k=1)
 
 
 def test_no_rows():
     with pytest.raises(ValueError, match="`indptr` must have one entry more than there are points"):
-        mf.Graph([0], [], [], "union", 1, k=1)
+        mf.Graph([0], [], [], kind="union", n_targets=1, k=1)
 
 
 @pytest.mark.parametrize("indices", [[2, 1, 0, 0], [1, 1, 0, 0]])
@@ -283,36 +284,40 @@ def test_rows_that_do_not_ascend(indices):
     with pytest.raises(
         ValueError, match=r"`indices` must ascend within each row, .* got other ones in row 0"
     ):
-        mf.Graph([0, 2, 3, 4], indices, np.ones(4), "union", 3, k=1)
+        mf.Graph([0, 2, 3, 4], indices, np.ones(4), kind="union", n_targets=3, k=1)
 
 
 @pytest.mark.parametrize("kind", ["union", "radius"])
 def test_a_direction_is_missing(kind):
     rows = [0, 1, 2, 2], [1, 0], np.ones(2)
-    assert mf.Graph(*rows, kind, 3, k=1, scale=1.0).symmetric
+    assert mf.Graph(*rows, kind=kind, n_targets=3, k=1, radius=1.0).symmetric
     one_way = [0, 1, 2, 3], [1, 0, 1], np.ones(3)
     message = rf"every edge in both directions if `kind` is '{kind}'; got 1 edges from and 2 to point 1"
     with pytest.raises(ValueError, match=message):
-        mf.Graph(*one_way, kind, 3, k=1, scale=1.0)
-    assert not mf.Graph(*one_way, "directed", 3, k=1).symmetric
-    assert not mf.Graph(*one_way, kind, 4, k=1, scale=1.0).symmetric  # of new points to fitted ones
+        mf.Graph(*one_way, kind=kind, n_targets=3, k=1, radius=1.0)
+    assert not mf.Graph(*one_way, kind="directed", n_targets=3, k=1).symmetric
+    assert not mf.Graph(
+        *one_way, kind=kind, n_targets=4, k=1, radius=1.0
+    ).symmetric  # of new points to fitted ones
 
 
 def test_what_made_the_graph_is_missing():
     for kind in ("union", "directed"):
         with pytest.raises(TypeError, match=r"`k` must be an int of at least 1; got None\. It is the number"):
-            mf.Graph([0, 1, 2], [1, 0], [1.0, 1.0], kind, 2)
-    with pytest.raises(TypeError, match=r"`scale` must be a finite number > 0; got None\. It is the largest"):
-        mf.Graph([0, 1, 2], [1, 0], [1.0, 1.0], "radius", 2)
+            mf.Graph([0, 1, 2], [1, 0], [1.0, 1.0], kind=kind, n_targets=2)
+    with pytest.raises(
+        TypeError, match=r"`radius` must be a finite number > 0; got None\. It is the largest"
+    ):
+        mf.Graph([0, 1, 2], [1, 0], [1.0, 1.0], kind="radius", n_targets=2)
 
 
 def test_arrays_and_numbers_of_another_type():
     with pytest.raises(TypeError, match=r"`indices` must be integers; got float64"):
-        mf.Graph([0, 1, 2], [1.5, 0], [1.0, 1.0], "union", 2, k=1)
+        mf.Graph([0, 1, 2], [1.5, 0], [1.0, 1.0], kind="union", n_targets=2, k=1)
     with pytest.raises(TypeError, match=r"`distances` must be numbers; got <U1"):
-        mf.Graph([0, 1, 2], [1, 0], ["a", "b"], "union", 2, k=1)
+        mf.Graph([0, 1, 2], [1, 0], ["a", "b"], kind="union", n_targets=2, k=1)
     with pytest.raises(TypeError, match=r"`n_targets` must be an int of at least 1; got '2'"):
-        mf.Graph([0, 1, 2], [1, 0], [1.0, 1.0], "union", "2", k=1)
+        mf.Graph([0, 1, 2], [1, 0], [1.0, 1.0], kind="union", n_targets="2", k=1)
 
 
 @pytest.mark.parametrize("graph", [None, np.eye(3), "union"])

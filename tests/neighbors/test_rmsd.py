@@ -442,7 +442,7 @@ def assert_same_graph(found: mf.Graph, expected: mf.Graph) -> None:
         one, other = getattr(found, name), getattr(expected, name)
         assert one.dtype == other.dtype
         assert one.tobytes() == other.tobytes()
-    assert (found.kind, found.n_targets, found.scale) == (expected.kind, expected.n_targets, expected.scale)
+    assert (found.kind, found.n_targets, found.radius) == (expected.kind, expected.n_targets, expected.radius)
 
 
 class TestKeptPairs:

@@ -21,8 +21,8 @@ def test_fitted_frames_get_their_own(result):
     same = mf.assign(result, result.data)
     assert_array_equal(same.memberships.values, result.memberships.values)
     assert_array_equal(same.nearest, np.arange(len(result)))
-    assert_array_equal(same.cores.labels, result.cores.labels)
-    assert_array_equal(same.milestones.labels, result.milestones.labels)
+    assert_array_equal(same.cores.core_of, result.cores.core_of)
+    assert_array_equal(same.milestones.core_of, result.milestones.core_of)
     assert_array_equal(same.labels, result.labels)
     assert same.far_share == 0
 
@@ -33,8 +33,8 @@ def test_is_one_step_of_the_walk(frames, result):
     near = mf.rmsd_neighbors(result.data, n_neighbors=result.k, queries=new)
     assert_array_equal(found.memberships.values, mf.extend_memberships(result.memberships, near).values)
     assert_array_equal(found.distances, near.distances[:, 0])
-    assert_array_equal(found.cores.labels, result.cores.labels[near.indices[:, 0]])
-    assert_array_equal(found.milestones.labels, result.milestones.labels[near.indices[:, 0]])
+    assert_array_equal(found.cores.core_of, result.cores.core_of[near.indices[:, 0]])
+    assert_array_equal(found.milestones.core_of, result.milestones.core_of[near.indices[:, 0]])
     assert_allclose(found.memberships.values.sum(axis=1), 1, rtol=0, atol=1e-8)
     # Every second frame of the same trajectories: nearly all are in the state of the frame before.
     assert np.mean(found.labels == result.labels[: len(found)]) > 0.9

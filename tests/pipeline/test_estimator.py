@@ -50,7 +50,7 @@ def test_is_the_pipeline():
     result = mf.cluster(points, mf.Settings(beta=1.0))
     assert_array_equal(model.memberships_, result.memberships.values)
     assert_array_equal(model.labels_, result.memberships.hard)
-    assert_array_equal(model.cores_, result.cores.labels)
+    assert_array_equal(model.cores_, result.cores.core_of)
     assert model.n_clusters_ == result.n_states == 3
     assert model.clustering_.chosen == result.chosen
     assert_array_equal(model.fit_predict(points), model.labels_)
@@ -192,7 +192,7 @@ def test_parameters_are_those_of_the_settings():
     known = {each.name: each for each in fields(mf.Settings)}
     found = signature(mf.FuzzyModeSeeking).parameters
     # What searches, scans and draws trajectories anew is of no use to points without an order.
-    assert set(known) - set(found) == {"recall", "scan_beta", "scan_k", "resamples", "seed"}
+    assert set(known) - set(found) == {"recall", "scan_beta", "scan_k", "bootstrap", "seed"}
     assert set(found) - set(known) == {"metric"}
     text = " ".join(mf.FuzzyModeSeeking.__doc__.split())
     for name in set(known) & set(found):

@@ -35,12 +35,12 @@ def test_is_the_steps_one_by_one(graph: str):
     assert_array_equal(result.neighbors.indices, neighbors.indices)
     assert_array_equal(result.log_density, logf)
     assert_array_equal(result.peaks.peaks, peaks.peaks)
-    assert_array_equal(result.cores.labels, cores.labels)
+    assert_array_equal(result.cores.core_of, cores.core_of)
     assert_array_equal(result.memberships.values, mu.values)
-    assert (result.k, result.dimension, result.window, result.prominence) == (12, dimension, None, tau)
+    assert (result.k, result.dimension, result.bandwidth, result.prominence) == (12, dimension, None, tau)
     assert result.graph.kind == "union"
     assert not result.log_density.flags.writeable
-    assert result.beta_scan is result.k_scan is result.resampling is None
+    assert result.beta_scan is result.k_scan is result.bootstrap is None
     assert result.n_states == 2
     assert len(result) == 450
 
@@ -85,22 +85,24 @@ def test_says_what_it_chose_and_why():
     assert fixed.dimension == 2.0
 
 
-@pytest.mark.filterwarnings("ignore:The likelihood of the window is still rising")
+@pytest.mark.filterwarnings("ignore:The likelihood of the bandwidth is still rising")
 @pytest.mark.parametrize("options", [{"density": "kde"}, {"kernel": "gaussian"}])
 def test_one_window_for_density_and_walk(options: dict):
     trajectories = blobs(300, 300)
-    given = mf.cluster(trajectories, mf.Settings(window=0.4, **options))
-    assert given.window == 0.4
-    assert "window" not in given.chosen
+    given = mf.cluster(trajectories, mf.Settings(bandwidth=0.4, **options))
+    assert given.bandwidth == 0.4
+    assert "bandwidth" not in given.chosen
     assert given.n_states == 2
     if "kernel" in options:
-        assert given.memberships.scale == 0.4
+        assert given.memberships.bandwidth == 0.4
     else:
-        expected = mf.kde_log_density(given.neighbors, window=0.4, dimension=given.dimension)
+        expected = mf.kde_log_density(given.neighbors, bandwidth=0.4, dimension=given.dimension)
         assert_array_equal(given.log_density, expected)
     automatic = mf.cluster(trajectories, mf.Settings(k=60, **options))
-    assert automatic.window == mf.kde_window(automatic.neighbors, dimension=automatic.dimension)
-    assert automatic.chosen["window"].startswith(f"window = {automatic.window:.3g}, by the likelihood")
+    assert automatic.bandwidth == mf.kde_bandwidth(automatic.neighbors, dimension=automatic.dimension)
+    assert automatic.chosen["bandwidth"].startswith(
+        f"bandwidth = {automatic.bandwidth:.3g}, by the likelihood"
+    )
 
 
 def test_chooses_beta_by_the_entropy():
@@ -177,7 +179,7 @@ def test_chooses_beta_by_the_next_core_on_some_of_very_many_frames(monkeypatch):
     assert "(of 1,000 frames, evenly spaced)" in result.chosen["beta"]
     # Where the molecule goes is seen in all frames, and the states of the few are matched with those of all.
     outcomes = mf.kinetics.find_outcomes(result.data, result.milestones)
-    use = (outcomes.passages[scan.frames] >= 0) & (outcomes.next[scan.frames] >= 0)
+    use = (outcomes.transitions[scan.frames] >= 0) & (outcomes.next[scan.frames] >= 0)
     came = outcomes.next[scan.frames][use]
     alone = mf.cluster(np.concatenate(trajectories)[scan.frames], mf.Settings(**TWO))
     order = result.cores.basins[scan.frames[alone.cores.peaks]]
@@ -190,7 +192,7 @@ def test_chooses_beta_by_the_next_core_on_some_of_very_many_frames(monkeypatch):
 
 def test_no_beta_by_the_next_core_without_passages_or_time():
     with pytest.raises(
-        ValueError, match=r"`data` must hold passages from one core to another; .* go 0 times"
+        ValueError, match=r"`data` must hold transitions from one core to another; .* go 0 times"
     ):
         mf.cluster(blobs(200, 200, apart=12.0), mf.Settings(beta="kinetic"))
     neighbors = mf.euclidean_neighbors(np.concatenate(hopping(1)), n_neighbors=40)
@@ -209,7 +211,7 @@ def test_linear_weights_are_scanned_where_they_are_positive(settings, unit_densi
     rng = np.random.default_rng(0)
     points = rng.normal(size=(300, 2))
     points[::2] += 3.5
-    asked = mf.Settings(prominence=0.8, weights="linear", unit_density=unit_density, **settings)
+    asked = mf.Settings(prominence=0.8, walk_weights="linear", unit_density=unit_density, **settings)
     with pytest.warns(UserWarning, match=r"Left out of the scan: beta = .*inf \(2: as simulated"):
         result = mf.cluster([points[:150], points[150:]], asked)
     assert any(note.startswith("Left out of the scan") for note in result.beta_scan.notes)
@@ -256,14 +258,16 @@ def test_examines_how_firmly_the_states_stand():
     trajectories = [
         part for pair in zip(blobs(150, 150), blobs(150, 150, seed=1), strict=True) for part in pair
     ]
-    result = mf.cluster(trajectories, mf.Settings(k=16, scan_k=True, resamples=4, seed=3))
+    result = mf.cluster(trajectories, mf.Settings(k=16, scan_k=True, bootstrap=4, seed=3))
     assert result.k_scan.k[-1] == 16
     assert result.k_scan.n_states[-1] == result.n_states == 2
-    again = mf.resample_states(result.neighbors, [150] * 4, n_resamples=4, seed=3, dimension=result.dimension)
-    assert_array_equal(result.resampling.n_states, again.n_states)
-    assert str(result.resampling) in result.summary()
-    with pytest.raises(ValueError, match="`resamples` must be 0 for one trajectory; got 4"):
-        mf.cluster(trajectories[0], mf.Settings(resamples=4))
+    again = mf.bootstrap_states(
+        result.neighbors, [150] * 4, n_bootstrap=4, seed=3, dimension=result.dimension
+    )
+    assert_array_equal(result.bootstrap.n_states, again.n_states)
+    assert str(result.bootstrap) in result.summary()
+    with pytest.raises(ValueError, match="`bootstrap` must be 0 for one trajectory; got 4"):
+        mf.cluster(trajectories[0], mf.Settings(bootstrap=4))
 
 
 def test_warnings_are_kept_and_given():
@@ -283,11 +287,11 @@ def test_an_unclear_gap_is_no_matter_if_the_prominence_is_given():
         "k": 15,
         "level": min(0.5, 2 * gap.p_state),
     }  # at this level the smaller state is just a state
-    with pytest.warns(UserWarning, match="The gap between noise and states is not clear"):
+    with pytest.warns(UserWarning, match="The number of states is poorly determined"):
         result = mf.cluster(trajectories, mf.Settings(**settings))
     assert result.n_states == 2
     given = mf.cluster(trajectories, mf.Settings(prominence=result.prominence, **settings))
-    assert not given.gap.clear
+    assert not given.gap.well_determined
     assert given.warnings == ()
     assert_array_equal(given.memberships.values, result.memberships.values)
 
@@ -347,7 +351,7 @@ def test_five_states_of_alanine_dipeptide(tmp_path):
     result = mf.cluster(frames, store=store)
     assert result.k == 36
     assert result.n_states == 5
-    assert result.gap.clear
+    assert result.gap.well_determined
     assert result.warnings == ()
     assert result.data is frames
     assert [len(part) for part in frames.split(result.memberships.hard)] == [20_000, 10_000]

@@ -30,7 +30,7 @@ def test_the_defaults_are_valid_and_settings_cannot_be_changed():
         ("recall", 1.5, ValueError, r"`recall` must be a finite number > 0 and <= 1; got 1.5"),
         ("density", "knn", ValueError, r"`density` must be one of 'dtm', 'kde'; got 'knn'"),
         ("dimension", 0, ValueError, r"`dimension` must be a finite number > 0; got 0"),
-        ("window", -1.0, ValueError, r"`window` must be a finite number > 0; got -1"),
+        ("bandwidth", -1.0, ValueError, r"`bandwidth` must be a finite number > 0; got -1"),
         ("prominence", 0.0, ValueError, r"`prominence` must be a finite number > 0; got 0"),
         ("level", 0.6, ValueError, r"`level` must be a finite number > 0 and <= 0.5; got 0.6"),
         ("core_rule", "top", ValueError, r"`core_rule` must be one of 'prominence', .*; got 'top'"),
@@ -38,7 +38,12 @@ def test_the_defaults_are_valid_and_settings_cannot_be_changed():
         ("core_least", 2.0, ValueError, r"`core_least` must be .* >= 0 and <= 1; got 2"),
         ("graph", "radius", ValueError, r"`graph` must be one of 'union', 'directed'; got 'radius'"),
         ("kernel", "box", ValueError, r"`kernel` must be one of 'uniform', 'gaussian'; got 'box'"),
-        ("weights", "square", ValueError, r"`weights` must be one of 'power', 'linear'; got 'square'"),
+        (
+            "walk_weights",
+            "square",
+            ValueError,
+            r"`walk_weights` must be one of 'power', 'linear'; got 'square'",
+        ),
         ("unit_density", 1, TypeError, r"`unit_density` must be True or False; got 1"),
         ("beta", 0, ValueError, r"`beta` must be a number > 0; got 0.0. 2 is the ensemble's own diffusion"),
         ("beta", math.nan, ValueError, r"`beta` must be a number > 0; got nan"),
@@ -49,7 +54,7 @@ def test_the_defaults_are_valid_and_settings_cannot_be_changed():
             r"`beta` must be one of 'entropy', 'kinetic'; got 'best'. Or give a number > 0",
         ),
         ("scan_k", "yes", TypeError, r"`scan_k` must be True or False; got 'yes'"),
-        ("resamples", -1, ValueError, r"`resamples` must be an int of at least 0; got -1"),
+        ("bootstrap", -1, ValueError, r"`bootstrap` must be an int of at least 0; got -1"),
         ("seed", 1.5, TypeError, r"`seed` must be an int of at least 0; got 1.5"),
         (
             "n_jobs",
@@ -65,7 +70,7 @@ def test_bad_values(name: str, value: object, error: type[Exception], match: str
 
 
 def test_good_values_at_the_limits():
-    settings = mf.Settings(k=1, recall=1, level=0.5, core_share=1, beta=math.inf, resamples=0, n_jobs=-1)
+    settings = mf.Settings(k=1, recall=1, level=0.5, core_share=1, beta=math.inf, bootstrap=0, n_jobs=-1)
     assert settings.beta == math.inf
     assert isinstance(settings.recall, float)
 

@@ -18,10 +18,10 @@ def test_rows_hold_what_the_steps_found(result):
     assert len(states) == result.n_states
     assert [state.state for state in states] == list(range(result.n_states))
     assert sum(state.frames for state in states) == len(result)
-    assert sum(state.share for state in states) == pytest.approx(1)
+    assert sum(state.fraction for state in states) == pytest.approx(1)
     for number, state in enumerate(states):
         assert state.frames == np.count_nonzero(result.labels == number)
-        assert state.core == np.count_nonzero(result.cores.labels == number)
+        assert state.core == np.count_nonzero(result.cores.core_of == number)
         assert state.peak == result.cores.peaks[number]
         assert state.phi == (pytest.approx(result.data.phi[state.peak, 0]),)
         assert state.psi == (pytest.approx(result.data.psi[state.peak, 0]),)
@@ -34,7 +34,7 @@ def test_rows_hold_what_the_steps_found(result):
 
 def test_prints_a_line_for_each(result):
     head, *lines = str(result.states).splitlines()
-    assert head.split()[:6] == ["state", "frames", "share", "core", "prominence", "peak"]
+    assert head.split()[:6] == ["state", "frames", "fraction", "core", "prominence", "peak"]
     assert "phi, psi of ALA2" in head
     assert "dwell/ps" in head
     assert len(lines) == result.n_states
@@ -63,6 +63,8 @@ def test_is_a_data_frame(result):
 
 
 def test_many_residues_are_left_out_of_the_print():
-    row = mf.State(0, 1, 1.0, 1, np.inf, 0, phi=(1.0,) * 9, psi=(2.0,) * 9)
+    row = mf.State(
+        state=0, frames=1, fraction=1.0, core=1, prominence=np.inf, peak=0, phi=(1.0,) * 9, psi=(2.0,) * 9
+    )
     text = str(mf.StateTable([row], residues=[f"ALA{n}" for n in range(9)]))
     assert "phi" not in text

@@ -13,9 +13,10 @@ NAN = np.nan
 
 def scales(values: list[float], upper: list[float] | None = None) -> ImpliedTimescales:
     unknown = [NAN] * len(values)
-    column = [np.array(each)[:, None] for each in (values, unknown, upper or unknown)]
+    column = {"values": values, "lower": unknown, "upper": upper or unknown}
+    column = {name: np.array(each)[:, None] for name, each in column.items()}
     lags = 2 ** np.arange(len(values))
-    return ImpliedTimescales(lags, lags, *column, "frames")
+    return ImpliedTimescales(lags=lags, lag_times=lags, **column, unit="frames")
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def hopping(rate: float, n: int = 4000, trajectories: int = 6) -> list[np.ndarra
 
 def test_a_markov_chain_is_one_at_the_shortest_lag():
     result = mf.cluster(hopping(0.01))
-    validation = mf.validate_model(result, n_resamples=20)
+    validation = mf.validate_model(result, n_bootstrap=20)
     assert validation.lag <= 2  # five steps of 1 are just a tenth of the timescale, or just not
     exact = -1 / np.log(1 - 2 * 0.01)
     assert validation.timescales.values[0, 0] == pytest.approx(exact, rel=0.25)

@@ -22,7 +22,9 @@ def random_rotations(rng: np.random.Generator, n: int) -> np.ndarray:
 def memberships_of(values) -> mf.Memberships:
     values = np.asarray(values, dtype=float)
     n = len(values)
-    return mf.Memberships(values, 1 - values.sum(axis=1), 2.0, np.zeros(n), 1.0)
+    return mf.Memberships(
+        values=values, lost=1 - values.sum(axis=1), beta=2.0, log_weights=np.zeros(n), exponent=1.0
+    )
 
 
 def frames_with(phi, psi, residues=("ALA2",)) -> mf.Frames:
@@ -320,7 +322,9 @@ def test_states_have_their_colors_and_empty_bins_are_white(two_states):
 
 def test_frames_of_no_state_are_grey():
     frames = frames_with([0, 0, 90], [0, 0, 90])
-    lost = mf.Memberships([[1.0], [1.0], [0.0]], [0, 0, 1.0], 2.0, np.zeros(3), 1.0)
+    lost = mf.Memberships(
+        values=[[1.0], [1.0], [0.0]], lost=[0, 0, 1.0], beta=2.0, log_weights=np.zeros(3), exponent=1.0
+    )
     ax = mf.plots.ramachandran(frames, lost, bins=4)
     red, green, blue = image_of(ax)[3, 3]
     assert red == green == blue < 1

@@ -27,13 +27,13 @@ def result() -> mf.Clustering:
 
 
 @pytest.fixture
-def interfaces() -> mf.Interfaces:
-    """A chain of three states; no trajectory crossed the second interface."""
-    return mf.Interfaces(
+def transition_regions() -> mf.TransitionRegions:
+    """A chain of three states; no trajectory crossed the second transition region."""
+    return mf.TransitionRegions(
         pairs=[[0, 1], [1, 2]],
         sizes=[50, 10],
-        populations=[0.05, 0.01],
-        balance=[0.7, 0.6],
+        fractions=[0.05, 0.01],
+        mixing=[0.7, 0.6],
         transitions=[12, 0],
         frames=(np.arange(50), np.arange(10)),
         threshold=0.5,
@@ -44,7 +44,9 @@ def hard_memberships(labels, n_states: int) -> mf.Memberships:
     """Each frame belongs to one state, or with a label of -1 to none."""
     labels = np.asarray(labels)
     values = (labels[:, None] == np.arange(n_states)).astype(float)
-    return mf.Memberships(values, 1 - values.sum(axis=1), 2.0, np.zeros(len(labels)), 1.0)
+    return mf.Memberships(
+        values=values, lost=1 - values.sum(axis=1), beta=2.0, log_weights=np.zeros(len(labels)), exponent=1.0
+    )
 
 
 def texts(ax) -> list[str]:
@@ -143,33 +145,40 @@ def test_beta_scan_names_its_score(result):
 # --- the network
 
 
-def test_network_has_a_circle_per_state_and_a_line_per_interface(interfaces):
-    ax = mf.plots.state_network(interfaces, [0.64, 0.16, 0.2])
+def test_network_has_a_circle_per_state_and_a_line_per_transition_region(transition_regions):
+    ax = mf.plots.state_network(transition_regions, [0.64, 0.16, 0.2])
     radii = [circle.radius for circle in ax.patches]
     assert len(radii) == 3
-    assert radii[0] / radii[1] == pytest.approx(2.0)  # areas as populations
+    assert radii[0] / radii[1] == pytest.approx(2.0)  # areas as fractions
     assert [line.get_linestyle() for line in ax.lines] == ["-", "--"]
     assert ax.lines[0].get_linewidth() > ax.lines[1].get_linewidth()
     assert texts(ax) == ["12", "0", "64 %", "0", "16 %", "1", "20 %", "2"]
-    assert legend(ax) == ["interface, with the number of passages", "interface that no trajectory crossed"]
+    assert legend(ax) == [
+        "transition region, with the number of transitions",
+        "transition region that no trajectory crossed",
+    ]
     first, middle, last = (np.array(circle.center) for circle in ax.patches)
     assert np.linalg.norm(first - middle) == pytest.approx(1.0, rel=0.01)
     np.testing.assert_allclose(middle, (first + last) / 2, atol=0.01)  # a chain is drawn straight
     assert max(radii) < 0.5
 
 
-def test_network_draws_passages_without_an_interface(interfaces):
-    interfaces = dataclasses.replace(interfaces, others=[[0, 2, 3]])
-    ax = mf.plots.state_network(interfaces, [0.6, 0.3, 0.1])
+def test_network_draws_transitions_without_a_transition_region(transition_regions):
+    transition_regions = dataclasses.replace(transition_regions, others=[[0, 2, 3]])
+    ax = mf.plots.state_network(transition_regions, [0.6, 0.3, 0.1])
     assert texts(ax)[:3] == ["12", "0", "3"]
     assert ax.lines[2].get_linestyle() == ":"
-    assert legend(ax)[-1] == "passages without an interface"
+    assert legend(ax)[-1] == "transitions without a transition region"
 
 
 def test_networks_count_every_passage_by_the_milestones(result):
     counts = mf.kinetics.transition_counts(result.data, result.milestones)
-    touching = {tuple(pair) for pair in result.interfaces.pairs.tolist()}
-    assert touching < {(0, 1), (0, 2), (1, 2)}  # otherwise every number would come from the interfaces
+    touching = {tuple(pair) for pair in result.transition_regions.pairs.tolist()}
+    assert touching < {
+        (0, 1),
+        (0, 2),
+        (1, 2),
+    }  # otherwise every number would come from the transition regions
     picture = figures._pictures(result, project(result.data))["network"]()
     drawn = [int(text) for text in texts(picture.axes[0])[:3]]
     assert sum(drawn) == counts.sum() - np.trace(counts)
@@ -177,15 +186,17 @@ def test_networks_count_every_passage_by_the_milestones(result):
     assert sorted(next(each["text"] for each in links if "text" in each)) == sorted(map(str, drawn))
 
 
-def test_network_at_given_places(interfaces):
+def test_network_at_given_places(transition_regions):
     places = np.array([[-150.0, 150.0], [-150.0, 50.0], [60.0, 50.0]])
-    ax = mf.plots.state_network(interfaces, [0.6, 0.3, 0.1], positions=places)
+    ax = mf.plots.state_network(transition_regions, [0.6, 0.3, 0.1], positions=places)
     np.testing.assert_allclose([circle.center for circle in ax.patches], places / 100)
 
 
 @pytest.mark.parametrize("n_states", [1, 2, 7])
 def test_network_of_states_that_do_not_touch(n_states: int):
-    nothing = mf.Interfaces([], [], [], [], [], (), 0.5)
+    nothing = mf.TransitionRegions(
+        pairs=[], sizes=[], fractions=[], mixing=[], transitions=[], frames=(), threshold=0.5
+    )
     ax = mf.plots.state_network(nothing, np.full(n_states, 1 / n_states))
     places = np.array([circle.center for circle in ax.patches])
     assert len(np.unique(places.round(6), axis=0)) == n_states
@@ -214,7 +225,9 @@ def test_timeline_has_the_color_of_the_state_at_the_time():
 def test_timeline_heights_are_memberships():
     data = mf.Features(np.zeros((10, 1)))
     values = np.tile([0.25, 0.75], (10, 1))
-    memberships = mf.Memberships(values, np.zeros(10), 2.0, np.zeros(10), 1.0)
+    memberships = mf.Memberships(
+        values=values, lost=np.zeros(10), beta=2.0, log_weights=np.zeros(10), exponent=1.0
+    )
     picture = mf.plots.membership_timeline(data, memberships).images[0].get_array()
     lowest = np.all(picture == picture[0], axis=2).mean()
     assert lowest == pytest.approx(0.25, abs=0.01)
@@ -222,7 +235,7 @@ def test_timeline_heights_are_memberships():
 
 def test_timeline_of_many_frames_averages_and_of_times_leaves_gaps_white():
     rng = np.random.default_rng(0)
-    frames = mf.Frames(np.zeros((6000, 4, 3)), [6000], times=np.arange(6000) * 0.5)
+    frames = mf.Frames(np.zeros((6000, 4, 3)), lengths=[6000], times=np.arange(6000) * 0.5)
     labels = rng.integers(0, 2, 6000)
     ax = mf.plots.membership_timeline(frames, hard_memberships(labels, 2))
     picture = ax.images[0].get_array()
@@ -230,7 +243,7 @@ def test_timeline_of_many_frames_averages_and_of_times_leaves_gaps_white():
     assert ax.get_xlabel() == "time (ns)"
     first = np.all(picture == picture[0, np.flatnonzero(labels[:5] == 0)[0]], axis=2).mean(axis=0)
     assert first[:5].std() > 0  # five frames a column: shares, not one state
-    late = mf.Frames(np.zeros((4, 4, 3)), [4], times=[0.0, 1.0, 2.0, 9.0])
+    late = mf.Frames(np.zeros((4, 4, 3)), lengths=[4], times=[0.0, 1.0, 2.0, 9.0])
     gap = mf.plots.membership_timeline(late, hard_memberships([0, 0, 0, 0], 1)).images[0].get_array()
     assert np.all(gap[:, 2] == 1.0)
 
@@ -421,13 +434,13 @@ def test_a_picture_that_fails_leaves_the_old_one(tmp_path: Path):
     assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("states.png", b"old")]
 
 
-def test_every_function_draws_on_the_axes_that_it_is_given(result, interfaces):
+def test_every_function_draws_on_the_axes_that_it_is_given(result, transition_regions):
     diagram = mf.kinetics.reliability([[0.75, 0.25]] * 4, [0, 0, 0, 1], [0, 1, 2, 3], n_bins=2)
     for draw in (
         lambda ax: mf.plots.persistence_diagram(result, ax=ax),
         lambda ax: mf.plots.prominences(result, ax=ax),
         lambda ax: mf.plots.beta_scan(result, ax=ax),
-        lambda ax: mf.plots.state_network(interfaces, [0.5, 0.3, 0.2], ax=ax),
+        lambda ax: mf.plots.state_network(transition_regions, [0.5, 0.3, 0.2], ax=ax),
         lambda ax: mf.plots.membership_timeline(result.data, result.memberships, ax=ax),
         lambda ax: mf.plots.implied_timescales(timescales(), ax=ax),
         lambda ax: mf.plots.reliability(diagram, ax=ax),
@@ -455,24 +468,25 @@ def test_peaks_and_beta_refuse_bad_input(result):
         mf.plots.beta_scan(dataclasses.replace(result, beta_scan=None))
 
 
-def test_network_refuses_bad_input(interfaces):
+def test_network_refuses_bad_input(transition_regions):
     draw = mf.plots.state_network
     with pytest.raises(
-        TypeError, match=r"`interfaces` must be `Interfaces`; got NoneType. `find_interfaces`"
+        TypeError,
+        match=r"`transition_regions` must be `TransitionRegions`; got NoneType. `find_transition_regions`",
     ):
         draw(None, [1.0])
     with pytest.raises(
-        ValueError, match=r"`populations` must have one share per state, at least 3; got .*\(2,\)"
+        ValueError, match=r"`fractions` must have one share per state, at least 3; got .*\(2,\)"
     ):
-        draw(interfaces, [0.5, 0.5])
-    with pytest.raises(ValueError, match=r"`populations` must be shares of all frames.*Divide counts"):
-        draw(interfaces, [10, 20, 30])
-    with pytest.raises(ValueError, match=r"`populations` must have one share per state, at least 4; got"):
-        draw(dataclasses.replace(interfaces, others=[[0, 3, 1]]), [0.5, 0.3, 0.2])
+        draw(transition_regions, [0.5, 0.5])
+    with pytest.raises(ValueError, match=r"`fractions` must be shares of all frames.*Divide counts"):
+        draw(transition_regions, [10, 20, 30])
+    with pytest.raises(ValueError, match=r"`fractions` must have one share per state, at least 4; got"):
+        draw(dataclasses.replace(transition_regions, others=[[0, 3, 1]]), [0.5, 0.3, 0.2])
     with pytest.raises(ValueError, match=r"`positions` must be 3 finite points, one per state"):
-        draw(interfaces, [0.5, 0.3, 0.2], positions=[[0, 0]])
+        draw(transition_regions, [0.5, 0.3, 0.2], positions=[[0, 0]])
     with pytest.raises(ValueError, match=r"`positions` must be different for every state"):
-        draw(interfaces, [0.5, 0.3, 0.2], positions=np.zeros((3, 2)))
+        draw(transition_regions, [0.5, 0.3, 0.2], positions=np.zeros((3, 2)))
 
 
 def test_time_and_models_refuse_bad_input(result):

@@ -137,7 +137,7 @@ def test_refuses_what_it_cannot_show(blobs: mf.Clustering, tmp_path: Path):
 # --- what it says
 
 
-def test_all_states_and_interfaces_are_named(page: Page, peptide_result: mf.Clustering):
+def test_all_states_and_transition_regions_are_named(page: Page, peptide_result: mf.Clustering):
     cells = page.texts["td"]
     for row in peptide_result.states:
         assert f"{row.frames:,}" in cells
@@ -146,12 +146,14 @@ def test_all_states_and_interfaces_are_named(page: Page, peptide_result: mf.Clus
     assert cells.count("yes") == np.count_nonzero(visits.metastable)
     for reason in filter(None, visits.reasons):
         assert reason in page.texts["section"][0]
-    interfaces = peptide_result.interfaces
-    assert len(interfaces) > 0
-    for (a, b), size in zip(interfaces.pairs, interfaces.sizes, strict=True):
+    transition_regions = peptide_result.transition_regions
+    assert len(transition_regions) > 0
+    for (a, b), size in zip(transition_regions.pairs, transition_regions.sizes, strict=True):
         assert f"{a} – {b}" in cells
         assert f"{size:,}" in cells
-    for place, word in enumerate(("states", "interfaces", "frames", "trajectories", "simulated", "beta")):
+    for place, word in enumerate(
+        ("states", "transition_regions", "frames", "trajectories", "simulated", "beta")
+    ):
         assert page.texts["b"][place].strip(), word
     words = " ".join(page.texts["dd"])
     for why in peptide_result.chosen.values():
@@ -206,9 +208,7 @@ def test_the_map_shows_the_means_of_its_bins(peptide_result: mf.Clustering):
             assert votes[layers[beta, 0, at]] == votes.max()
     used = shown["chosen"]
     assert shown["betas"][used] == "2"
-    assert shown["populations"][used] == pytest.approx(
-        peptide_result.memberships.values.mean(axis=0), rel=1e-3
-    )
+    assert shown["fractions"][used] == pytest.approx(peptide_result.memberships.values.mean(axis=0), rel=1e-3)
     assert shown["between"][used] == pytest.approx(
         np.mean(peptide_result.memberships.values.max(axis=1) < 0.9), rel=1e-2
     )
@@ -289,7 +289,7 @@ def test_the_timeline_shows_means_over_time(peptide_result: mf.Clustering):
 def test_figures_are_valid(peptide_result: mf.Clustering):
     from plotly.graph_objects import Figure
 
-    validation = mf.validate_model(peptide_result, n_resamples=3)
+    validation = mf.validate_model(peptide_result, n_bootstrap=3)
     kinetic = dataclasses.replace(peptide_result, settings=mf.Settings(beta="kinetic"))
     test = validation.test
     wide = {
@@ -310,7 +310,7 @@ def test_figures_are_valid(peptide_result: mf.Clustering):
 
 
 def test_the_lag_of_the_model_is_marked(peptide_result: mf.Clustering):
-    scales = mf.validate_model(peptide_result, n_resamples=3).timescales
+    scales = mf.validate_model(peptide_result, n_bootstrap=3).timescales
     layout = timescales_figure(scales, 5.0)["layout"]
     assert layout["shapes"][0]["x0"] == layout["shapes"][0]["x1"] == 5.0
     assert layout["annotations"][0]["text"] == "lag of the model: 5 ps"
@@ -319,16 +319,26 @@ def test_the_lag_of_the_model_is_marked(peptide_result: mf.Clustering):
 
 def test_lines_between_states_say_what_is_known_of_them(peptide_result: mf.Clustering):
     """Solid: they touch; dashed: no trajectory crossed there; dotted: crossed, but no frames between."""
-    interfaces = mf.Interfaces(
-        [[0, 1], [1, 2]], [50, 10], [0.05, 0.01], [0.7, 0.6], [12, 0], (np.arange(50), np.arange(10)), 0.5,
+    transition_regions = mf.TransitionRegions(
+        pairs=[[0, 1], [1, 2]],
+        sizes=[50, 10],
+        fractions=[0.05, 0.01],
+        mixing=[0.7, 0.6],
+        transitions=[12, 0],
+        frames=(np.arange(50), np.arange(10)),
+        threshold=0.5,
         others=[[0, 2, 3]],
-    )  # fmt: skip
-    result = dataclasses.replace(peptide_result, interfaces=interfaces)
+    )
+    result = dataclasses.replace(peptide_result, transition_regions=transition_regions)
     traces = network_figure(result)["data"]
     assert [trace["line"]["dash"] for trace in traces if trace["mode"] == "lines"] == ["solid", "dash", "dot"]
-    assert "Transitions between states that do not touch: 0 – 2 (3)." in words.interfaces_table(result)
-    assert "do not touch" not in words.interfaces_table(
-        dataclasses.replace(result, interfaces=dataclasses.replace(interfaces, others=np.zeros((0, 3), int)))
+    assert "Transitions between states that do not touch: 0 – 2 (3)." in words.transition_regions_table(
+        result
+    )
+    assert "do not touch" not in words.transition_regions_table(
+        dataclasses.replace(
+            result, transition_regions=dataclasses.replace(transition_regions, others=np.zeros((0, 3), int))
+        )
     )
 
 
@@ -341,11 +351,11 @@ def distances(xyz: np.ndarray) -> np.ndarray:
 
 def test_structures_are_those_of_peaks_and_transitions(peptide_result: mf.Clustering):
     shown = describe_structures(peptide_result)
-    interfaces, peaks = peptide_result.interfaces, peptide_result.cores.peaks
+    transition_regions, peaks = peptide_result.transition_regions, peptide_result.cores.peaks
     names = [f"State {state}" for state in range(len(peaks))]
-    names += [f"Between {a} and {b}" for a, b in interfaces.pairs]
+    names += [f"Between {a} and {b}" for a, b in transition_regions.pairs]
     assert [each["name"] for each in shown["structures"]] == names
-    frames = [*peaks, *(found[0] for found in interfaces.frames)]
+    frames = [*peaks, *(found[0] for found in transition_regions.frames)]
     xyz, original = unpack(shown["positions"]), peptide_result.data.xyz[frames]
     assert distances(xyz) == pytest.approx(distances(original), abs=1e-5)
     # No mirror images: the alpha carbon keeps its hand.
@@ -390,7 +400,7 @@ def test_features(blobs: mf.Clustering):
     text = render(blobs)
     assert sections(text) == {
         "states",
-        "interfaces",
+        "transition_regions",
         "choices",
         "map",
         "peaks",
@@ -431,4 +441,4 @@ def test_one_state():
     assert result.n_states == 1
     text = render(result)
     assert "No two states touch" in text
-    assert Page(text).data["map"]["populations"] == [[1.0]]
+    assert Page(text).data["map"]["fractions"] == [[1.0]]

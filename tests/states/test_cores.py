@@ -20,7 +20,7 @@ def cores_of(graph, values, **options):
 
 
 def members(cores):
-    return [np.flatnonzero(cores.labels == c).tolist() for c in range(len(cores))]
+    return [np.flatnonzero(cores.core_of == c).tolist() for c in range(len(cores))]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_the_least_share_lowers_the_level_of_small_cores_only():
     neighbors = mf.rmsd_neighbors(frames, n_neighbors=40)
     graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
     plain, larger = (cores_of(graph, log_density, min_prominence=1.0, least=least) for least in (0.0, 0.02))
-    assert np.all(larger.labels[plain.labels >= 0] == plain.labels[plain.labels >= 0])
+    assert np.all(larger.core_of[plain.core_of >= 0] == plain.core_of[plain.core_of >= 0])
     assert np.all(larger.sizes >= np.ceil(0.02 * larger.basin_sizes))
     kept = plain.sizes >= np.ceil(0.02 * plain.basin_sizes)
     assert np.array_equal(larger.sizes[kept], plain.sizes[kept])
@@ -112,7 +112,7 @@ def test_the_saddle_rule_falls_back_for_a_state_alone_in_its_component():
 
 def test_a_share_of_one_is_the_whole_basin():
     cores = cores_of(path_graph(9), HILLS, min_prominence=2.0, rule="share", share=1.0)
-    assert cores.labels.tolist() == cores.basins.tolist()
+    assert cores.core_of.tolist() == cores.basins.tolist()
 
 
 def test_a_small_share_is_the_peak():
@@ -132,11 +132,11 @@ def test_cores_are_disjoint_connected_around_their_peak_and_as_defined(case, rul
         tau = 20.0
     peaks = mf.compute_persistence(graph, values)
     cores = mf.find_cores(graph, values, peaks, min_prominence=tau, rule=rule, share=share, min_size=1)
-    assert cores.basins.tolist() == peaks.labels(tau).tolist()
+    assert cores.basins.tolist() == peaks.basins(tau).tolist()
     assert np.all(np.diff(values[cores.peaks]) <= 0), "highest first"
     neighbors = reference.adjacency(graph)
     for c, peak in enumerate(cores.peaks.tolist()):
-        core = set(np.flatnonzero(cores.labels == c).tolist())  # one label per point: disjoint
+        core = set(np.flatnonzero(cores.core_of == c).tolist())  # one label per point: disjoint
         basin = set(np.flatnonzero(cores.basins == c).tolist())
         assert peak in core <= basin
         assert reference.component(neighbors, peak, core) == core
@@ -158,7 +158,7 @@ def test_permuting_the_points_permutes_the_cores():
     for rule in RULES:
         before = cores_of(graph, logf, min_prominence=0.3, rule=rule)
         after = cores_of(graph_of(len(graph), edges), logf[order], min_prominence=0.3, rule=rule)
-        assert after.labels.tolist() == before.labels[order].tolist()
+        assert after.core_of.tolist() == before.core_of[order].tolist()
 
 
 def test_isolated_points_are_no_states():
@@ -167,7 +167,7 @@ def test_isolated_points_are_no_states():
     with pytest.warns(UserWarning, match=r"2 points are in components .* fewer than 2 points .*min_size=1"):
         cores = cores_of(graph, values, min_prominence=1.0)
     assert cores.basins.tolist() == [1, 1, 1, -1, 0, 0, -1]
-    assert cores.labels[[3, 6]].tolist() == [-1, -1]
+    assert cores.core_of[[3, 6]].tolist() == [-1, -1]
     assert cores.basin_sizes.tolist() == [2, 3]
     assert len(cores_of(graph, values, min_prominence=1.0, min_size=1)) == 4
     with pytest.warns(UserWarning, match="4 points"):
@@ -229,7 +229,7 @@ def test_something_else_in_place_of_peaks():
         (([0, 0], [0], [0], [1.0]), r"got shapes \(2,\), \(1,\), \(1,\) and \(1,\)"),
         (([0, 0], [0, -1], [0], [1.0, 2.0]), r"`prominence` one per state; got shapes .* and \(2,\)"),
         (([0, 1], [0, -1], [0], [1.0]), r"`basins` must be in \[-1, 0\]; got 0 to 1"),
-        (([0, 0], [0, -2], [0], [1.0]), r"`labels` must be in \[-1, 0\]; got -2 to 0"),
+        (([0, 0], [0, -2], [0], [1.0]), r"`core_of` must be in \[-1, 0\]; got -2 to 0"),
         (([0, 0], [0, -1], [2], [1.0]), r"`peaks` must be in \[0, 1\]; got 2 to 2"),
     ],
 )

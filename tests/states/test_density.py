@@ -90,18 +90,18 @@ def test_kde_with_all_neighbours_is_scikit_learns(kernel, peer, d):
     from sklearn.neighbors import KernelDensity
 
     points = np.random.default_rng(6).normal(size=(150, d))
-    found = mf.kde_log_density(neighbors_of(points, 149), kernel=kernel, window=0.7, dimension=d)
+    found = mf.kde_log_density(neighbors_of(points, 149), kernel=kernel, bandwidth=0.7, dimension=d)
     expected = KernelDensity(kernel=peer, bandwidth=0.7).fit(points).score_samples(points)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "uniform"])
 def test_kde_counts_what_lies_beyond_the_last_neighbour(kernel):
-    # The window reaches far beyond the 60 neighbours; without the correction the densest points would
+    # The bandwidth reaches far beyond the 60 neighbours; without the correction the densest points would
     # lose most of their mass (about 2 in the logarithm).
     points = np.random.default_rng(7).normal(size=(4000, 2))
-    whole = mf.kde_log_density(neighbors_of(points, 3999), kernel=kernel, window=0.4, dimension=2)
-    part = mf.kde_log_density(neighbors_of(points, 60), kernel=kernel, window=0.4, dimension=2)
+    whole = mf.kde_log_density(neighbors_of(points, 3999), kernel=kernel, bandwidth=0.4, dimension=2)
+    part = mf.kde_log_density(neighbors_of(points, 60), kernel=kernel, bandwidth=0.4, dimension=2)
     inside = np.linalg.norm(points, axis=1) < 1
     assert np.abs(part - whole)[inside].mean() < 0.2
     assert np.corrcoef(part, whole)[0, 1] > 0.97
@@ -111,7 +111,7 @@ def test_the_window_maximises_the_likelihood_of_points_left_out():
     from sklearn.neighbors import KernelDensity
 
     points = np.random.default_rng(8).normal(size=(120, 2))
-    window = mf.kde_window(neighbors_of(points, 119), dimension=2)
+    bandwidth = mf.kde_bandwidth(neighbors_of(points, 119), dimension=2)
 
     def likelihood(h):
         total = 0.0
@@ -120,13 +120,15 @@ def test_the_window_maximises_the_likelihood_of_points_left_out():
             total += KernelDensity(bandwidth=h).fit(rest).score(points[i : i + 1])
         return total
 
-    assert likelihood(window) > max(likelihood(0.97 * window), likelihood(1.03 * window))
+    assert likelihood(bandwidth) > max(likelihood(0.97 * bandwidth), likelihood(1.03 * bandwidth))
 
 
 def test_the_uniform_window_has_the_second_moment_of_the_gaussian_one():
     neighbors = neighbors_of(np.random.default_rng(8).normal(size=(120, 2)), 119)
-    gaussian = mf.kde_window(neighbors, dimension=2)
-    assert mf.kde_window(neighbors, kernel="uniform", dimension=2) == pytest.approx(2 * gaussian, rel=1e-12)
+    gaussian = mf.kde_bandwidth(neighbors, dimension=2)
+    assert mf.kde_bandwidth(neighbors, kernel="uniform", dimension=2) == pytest.approx(
+        2 * gaussian, rel=1e-12
+    )
 
 
 def test_a_window_at_the_end_of_the_range_is_reported():
@@ -134,10 +136,10 @@ def test_a_window_at_the_end_of_the_range_is_reported():
     with pytest.warns(
         UserWarning, match=r"still rising at .*last neighbours. Search more neighbours, or give"
     ):
-        mf.kde_window(neighbors_of(points, 10), dimension=1)
+        mf.kde_bandwidth(neighbors_of(points, 10), dimension=1)
     copies = np.repeat(points[:300], 10, axis=0)
     with pytest.warns(UserWarning, match=r"still rising at .*first neighbours. Remove copies"):
-        mf.kde_window(neighbors_of(copies, 50), dimension=1)
+        mf.kde_bandwidth(neighbors_of(copies, 50), dimension=1)
 
 
 def test_copies_get_the_smallest_positive_dtm():
@@ -149,7 +151,7 @@ def test_copies_get_the_smallest_positive_dtm():
     assert np.all(logf[:6] == logf[6:].max())
 
 
-@pytest.mark.filterwarnings("ignore:The likelihood of the window")
+@pytest.mark.filterwarnings("ignore:The likelihood of the bandwidth")
 def test_kde_of_copies_is_finite():
     points = np.concatenate([np.zeros((6, 1)), np.arange(1.0, 20.0)[:, None]])
     with pytest.warns(UserWarning, match=r"distance to the last neighbour of 6 points is zero"):
@@ -158,7 +160,7 @@ def test_kde_of_copies_is_finite():
 
 @pytest.mark.parametrize("n_different", [1, 3])
 @pytest.mark.parametrize("options", [{}, {"dimension": 1}])
-@pytest.mark.parametrize("estimate", [mf.dtm_log_density, mf.kde_log_density, mf.kde_window])
+@pytest.mark.parametrize("estimate", [mf.dtm_log_density, mf.kde_log_density, mf.kde_bandwidth])
 def test_copies_only_are_refused_whether_or_not_a_dimension_is_given(estimate, options, n_different):
     points = np.repeat(np.eye(n_different), 40, axis=0)
     with pytest.raises(
@@ -183,7 +185,7 @@ def test_equal_distances_need_a_dimension_and_no_more():
 
 def test_fewer_than_three_points_are_refused():
     neighbors = made_neighbors([[1.0], [1.0]])
-    for function in (mf.intrinsic_dimension, mf.dtm_log_density, mf.kde_log_density, mf.kde_window):
+    for function in (mf.intrinsic_dimension, mf.dtm_log_density, mf.kde_log_density, mf.kde_bandwidth):
         with pytest.raises(ValueError, match="`neighbors` must be of at least 3 points; got 2"):
             function(neighbors)
 
@@ -200,7 +202,7 @@ def test_more_neighbours_than_given_are_refused():
         mf.dtm_log_density(made_neighbors([[1.0]] * 4))
 
 
-@pytest.mark.parametrize("function", [mf.dtm_log_density, mf.kde_log_density, mf.kde_window])
+@pytest.mark.parametrize("function", [mf.dtm_log_density, mf.kde_log_density, mf.kde_bandwidth])
 def test_a_dimension_that_is_not_positive_is_refused(function):
     with pytest.raises(ValueError, match="`dimension` must be a finite number > 0; got 0"):
         function(made_neighbors([[1.0, 2.0]] * 4), dimension=0)
@@ -211,17 +213,19 @@ def test_other_bad_input_is_refused():
     with pytest.raises(ValueError, match="`kernel` must be one of 'gaussian', 'uniform'; got 'cosine'"):
         mf.kde_log_density(neighbors, kernel="cosine")
     with pytest.raises(ValueError, match="`kernel` must be one of"):
-        mf.kde_window(neighbors, kernel="cosine")
-    with pytest.raises(ValueError, match="`window` must be a finite number > 0; got -1"):
-        mf.kde_log_density(neighbors, window=-1, dimension=1)
+        mf.kde_bandwidth(neighbors, kernel="cosine")
+    with pytest.raises(ValueError, match="`bandwidth` must be a finite number > 0; got -1"):
+        mf.kde_log_density(neighbors, bandwidth=-1, dimension=1)
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "uniform"])
-@pytest.mark.parametrize(("window", "dimension"), [(0.5, 1e4), (1e100, 3.0), (1e-100, 3.0)])
-def test_kernels_whose_volume_is_beyond_doubles(kernel, window, dimension):
+@pytest.mark.parametrize(("bandwidth", "dimension"), [(0.5, 1e4), (1e100, 3.0), (1e-100, 3.0)])
+def test_kernels_whose_volume_is_beyond_doubles(kernel, bandwidth, dimension):
     points = np.random.default_rng(0).normal(size=(60, 2))
     neighbors = mf.euclidean_neighbors(points, n_neighbors=10)
-    assert np.isfinite(mf.kde_log_density(neighbors, kernel=kernel, window=window, dimension=dimension)).all()
+    assert np.isfinite(
+        mf.kde_log_density(neighbors, kernel=kernel, bandwidth=bandwidth, dimension=dimension)
+    ).all()
 
 
 def test_something_else_in_place_of_neighbours():
@@ -229,7 +233,7 @@ def test_something_else_in_place_of_neighbours():
         mf.dtm_log_density(np.zeros((3, 2)))
 
 
-@pytest.mark.parametrize("estimate", [mf.kde_log_density, mf.kde_window])
+@pytest.mark.parametrize("estimate", [mf.kde_log_density, mf.kde_bandwidth])
 def test_kernels_want_the_points_themselves(estimate):
     points = np.random.default_rng(0).normal(size=(20, 2))
     new = mf.euclidean_neighbors(points, n_neighbors=5, queries=points[:4] + 0.1)

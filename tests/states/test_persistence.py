@@ -26,10 +26,10 @@ def test_three_hills_in_a_row():
     assert peaks.parents.tolist() == [0, 0, 1]
     assert peaks.ascents.tolist() == [0, 0, 0, 2, 2, 1, 1, 1]
     assert peaks.prominences.tolist() == [np.inf, 3.5, 1.0]
-    assert peaks.labels(0.5).tolist() == [0, 0, 0, 2, 2, 1, 1, 1]
-    assert peaks.labels(1.5).tolist() == [0, 0, 0, 1, 1, 1, 1, 1]
-    assert peaks.labels(1.0).tolist() == peaks.labels(0.5).tolist(), "at least this prominence is a state"
-    assert peaks.labels(4.0).tolist() == [0] * 8
+    assert peaks.basins(0.5).tolist() == [0, 0, 0, 2, 2, 1, 1, 1]
+    assert peaks.basins(1.5).tolist() == [0, 0, 0, 1, 1, 1, 1, 1]
+    assert peaks.basins(1.0).tolist() == peaks.basins(0.5).tolist(), "at least this prominence is a state"
+    assert peaks.basins(4.0).tolist() == [0] * 8
     assert peaks.saddle_levels(0.5).tolist() == [1.0, 3.0, 3.0]
     assert peaks.saddle_levels(1.5).tolist() == [1.0, 1.0]
     assert peaks.saddle_levels(9.0).tolist() == [-np.inf]
@@ -38,14 +38,14 @@ def test_three_hills_in_a_row():
 def test_a_small_peak_joins_the_state_next_to_it_not_the_highest_of_its_component():
     # 0 (10) and 2 (9) meet at 1 (2); later 3 (4) meets the slope of 2 at 4 (1.5).
     graph = graph_of(5, [(0, 1), (1, 2), (3, 4), (4, 2)])
-    assert mf.compute_persistence(graph, [10, 2, 9, 4, 1.5]).labels(3.0).tolist() == [0, 0, 1, 1, 1]
+    assert mf.compute_persistence(graph, [10, 2, 9, 4, 1.5]).basins(3.0).tolist() == [0, 0, 1, 1, 1]
 
 
 def test_a_small_peak_between_two_states_of_one_component_joins_the_one_its_saddle_is_nearer_to():
     # 0 (10) and 2 (9) meet at 1 (2). Peak 3 (4) meets the slopes of both at 4 (1.5): the higher slope wins.
     graph = graph_of(7, [(0, 1), (1, 2), (0, 5), (2, 6), (3, 4), (5, 4), (6, 4)])
-    assert mf.compute_persistence(graph, [10, 2, 9, 4, 1.5, 3.0, 3.1]).labels(3.0)[3] == 1
-    assert mf.compute_persistence(graph, [10, 2, 9, 4, 1.5, 3.1, 3.0]).labels(3.0)[3] == 0
+    assert mf.compute_persistence(graph, [10, 2, 9, 4, 1.5, 3.0, 3.1]).basins(3.0)[3] == 1
+    assert mf.compute_persistence(graph, [10, 2, 9, 4, 1.5, 3.1, 3.0]).basins(3.0)[3] == 0
 
 
 def test_ties_are_broken_by_index():
@@ -62,7 +62,7 @@ def test_every_component_keeps_a_peak_that_never_dies():
     assert peaks.n_components == 3
     assert peaks.peaks.tolist() == [2, 4, 1, 5]
     assert np.isinf(peaks.prominences).tolist() == [True, False, True, True]
-    assert peaks.labels(np.inf).tolist() == [1, 1, 0, 0, 0, 2]
+    assert peaks.basins(np.inf).tolist() == [1, 1, 0, 0, 0, 2]
     assert "4 peaks of 6 points in 3 components" in repr(peaks)
 
 
@@ -76,7 +76,7 @@ def test_agrees_with_the_definition_and_with_tomato_as_first_written(case, tau):
     assert found == {peak: -1 if saddle is None else saddle for peak, saddle in expected.items()}
     roots = reference.tomato(graph, values, tau)
     states = peaks.states(tau)
-    assert peaks.peaks[states][peaks.labels(tau)].tolist() == roots.tolist()
+    assert peaks.peaks[states][peaks.basins(tau)].tolist() == roots.tolist()
     for state, level in zip(states, peaks.saddle_levels(tau), strict=True):
         others = set(peaks.peaks[states].tolist()) - {int(peaks.peaks[state])}
         assert level == reference.saddle_level(graph, values, int(peaks.peaks[state]), others)
@@ -107,7 +107,7 @@ def test_agrees_with_gudhi(seed):
         return  # three components at one point: GUDHI's choice follows the order of its union-find
     for tau in np.quantile(peaks.prominences[mortal], [0.2, 0.5, 0.8, 0.95]) if len(saddles) else ():
         peer.merge_threshold_ = tau
-        assert same_partition(peaks.labels(np.nextafter(tau, np.inf)), peer.labels_)
+        assert same_partition(peaks.basins(np.nextafter(tau, np.inf)), peer.labels_)
 
 
 def test_gudhi_is_compared_at_thresholds_in_most_cases():
@@ -135,7 +135,7 @@ def test_permuting_the_points_permutes_the_result():
     )
     assert order[after.peaks].tolist() == before.peaks.tolist()
     assert after.prominences.tolist() == before.prominences.tolist()
-    assert after.labels(0.1).tolist() == before.labels(0.1)[order].tolist()
+    assert after.basins(0.1).tolist() == before.basins(0.1)[order].tolist()
 
 
 def test_a_constant_and_a_factor_change_nothing_but_the_scale():
@@ -147,7 +147,7 @@ def test_a_constant_and_a_factor_change_nothing_but_the_scale():
     assert shifted.noise == pytest.approx(before.noise, rel=1e-12)
     assert scaled.prominences.tolist() == (4.0 * before.prominences).tolist()
     assert scaled.noise == pytest.approx(4.0 * before.noise, rel=1e-12)
-    assert scaled.labels(0.4).tolist() == before.labels(0.1).tolist()
+    assert scaled.basins(0.4).tolist() == before.basins(0.1).tolist()
 
 
 def test_the_result_does_not_depend_on_the_number_of_threads():
@@ -179,9 +179,9 @@ def test_arrays_cannot_be_written_and_the_callers_is_not_changed():
 
 
 def test_one_point():
-    graph = mf.Graph([0, 0], [], [], "radius", 1, scale=1.0)
+    graph = mf.Graph([0, 0], [], [], kind="radius", n_targets=1, radius=1.0)
     peaks = mf.compute_persistence(graph, [0.3])
-    assert peaks.labels(1.0).tolist() == [0]
+    assert peaks.basins(1.0).tolist() == [0]
     assert peaks.prominence_gap().n_states == 1
 
 
@@ -211,7 +211,7 @@ def test_a_directed_graph_is_refused():
 @pytest.mark.parametrize("bad", [0, -0.1, np.nan])
 def test_a_prominence_that_is_not_positive_is_refused(bad):
     peaks = mf.compute_persistence(path_graph(3), [1.0, 0.0, 2.0])
-    for method in (peaks.labels, peaks.states, peaks.saddle_levels):
+    for method in (peaks.basins, peaks.states, peaks.saddle_levels):
         with pytest.raises(
             ValueError, match=r"`min_prominence` must be a number > 0; got .*suggest_prominence"
         ):

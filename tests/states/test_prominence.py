@@ -44,7 +44,7 @@ def test_the_probability_at_the_threshold_is_the_level():
     at_threshold = divide([np.inf, np.nextafter(gap.threshold, 99)], level=0.03)
     assert at_threshold.n_states == 2
     assert at_threshold.p_state == pytest.approx(0.03, rel=1e-6)
-    assert not at_threshold.clear
+    assert not at_threshold.well_determined
 
 
 def test_noise_of_another_scale_than_expected_is_learnt_from_the_peaks():
@@ -53,7 +53,7 @@ def test_noise_of_another_scale_than_expected_is_learnt_from_the_peaks():
         gap = divide([np.inf, 9.0 * scale, 12.0 * scale, *noise])
         assert gap.n_states == 3
         assert gap.noise == pytest.approx(scale, rel=0.15)  # ten peaks' worth of the expected 1.0
-        assert gap.clear
+        assert gap.well_determined
 
 
 def test_a_few_true_peaks_among_few_noise_peaks_do_not_hide_each_other():
@@ -73,10 +73,10 @@ def test_the_division_scales_with_the_unit():
     one, eight = divide(spectrum), divide(8 * spectrum, noise=8.0)
     for name in ("threshold", "noise", "largest_noise", "smallest_state"):
         assert getattr(eight, name) == pytest.approx(8 * getattr(one, name), rel=1e-12)
-    assert (eight.n_states, eight.p_noise, eight.clear) == (
+    assert (eight.n_states, eight.p_noise, eight.well_determined) == (
         one.n_states,
         pytest.approx(one.p_noise),
-        one.clear,
+        one.well_determined,
     )
 
 
@@ -152,7 +152,7 @@ def test_the_kernel_density_finds_the_same_states():
     points = mixture(np.random.default_rng(4), 7.0 * np.eye(3), 1500)
     neighbors = mf.euclidean_neighbors(points, n_neighbors=100)
     for kernel in ("gaussian", "uniform"):
-        logf = mf.kde_log_density(neighbors, kernel=kernel, window=0.6, dimension=3)
+        logf = mf.kde_log_density(neighbors, kernel=kernel, bandwidth=0.6, dimension=3)
         assert mf.compute_persistence(neighbors.graph(k=30), logf).prominence_gap().n_states == 3
 
 
@@ -160,16 +160,17 @@ def test_a_gap_that_is_not_clear_is_reported():
     rng = np.random.default_rng(5)
     peaks = peaks_of(mixture(rng, [[0.0, 0.0], [7.0, 0.0]], 1000), 25)
     gap = peaks.prominence_gap()
-    assert gap.clear
+    assert gap.well_determined
     assert peaks.suggest_prominence() == gap.threshold
     assert "2 states above a prominence" in str(gap)
     # A level at which the second mode is just a state.
     dull = replace(
         peaks, deaths=np.where(np.arange(len(peaks)) == 1, peaks.births - gap.threshold * 1.01, peaks.deaths)
     )
-    assert not dull.prominence_gap().clear
+    assert not dull.prominence_gap().well_determined
     with pytest.warns(
-        UserWarning, match=r"not clear. Found 2 states .*\(NOT clear\).*`states_by_k`.*`min_prominence`"
+        UserWarning,
+        match=r"poorly determined. Found 2 states .*\(POORLY determined\).*`states_by_k`.*`min_prominence`",
     ):
         dull.suggest_prominence()
 

@@ -23,7 +23,7 @@ def test_the_number_of_states_for_several_k(neighbors):
     scan = mf.states_by_k(neighbors, ks=[30, 12, 20])
     assert scan.k.tolist() == [12, 20, 30]
     assert scan.n_states.tolist() == [2, 2, 2]
-    assert scan.clear.shape == (3,)
+    assert scan.well_determined.shape == (3,)
     assert "k = 12: 2 states above" in str(scan)
 
 
@@ -67,7 +67,7 @@ def test_a_subgraph_keeps_the_edges_between_the_points_kept():
 
 
 def test_a_subgraph_of_a_graph_with_isolated_points():
-    graph = mf.Graph([0, 0, 1, 2, 2], [2, 1], [1.0, 1.0], "radius", 4, scale=1.0)
+    graph = mf.Graph([0, 0, 1, 2, 2], [2, 1], [1.0, 1.0], kind="radius", n_targets=4, radius=1.0)
     part = _subgraph(graph, np.array([True, False, True, True]))
     assert part.degrees.tolist() == [0, 0, 0]
 
@@ -75,16 +75,16 @@ def test_a_subgraph_of_a_graph_with_isolated_points():
 def test_states_seen_by_every_trajectory_are_always_found():
     rng = np.random.default_rng(3)
     points = two_states()[rng.permutation(1200)]  # each of six trajectories visits both states
-    result = mf.resample_states(mf.euclidean_neighbors(points, n_neighbors=60), [200] * 6, n_resamples=12)
+    result = mf.bootstrap_states(mf.euclidean_neighbors(points, n_neighbors=60), [200] * 6, n_bootstrap=12)
     assert result.n_states.tolist() == [2] * 12
     assert result.support.tolist() == [1.0, 1.0]
-    assert "2 states in all the data; of 12 resamples" in str(result)
+    assert "2 states in all the data; of 12 bootstrap samples" in str(result)
 
 
 def test_a_state_of_one_trajectory_is_found_as_often_as_that_one_is_drawn():
     points = two_states(sizes=(300, 1200))
     neighbors = mf.euclidean_neighbors(points, n_neighbors=60)
-    result = mf.resample_states(neighbors, [300] * 5, n_resamples=40, seed=4)
+    result = mf.bootstrap_states(neighbors, [300] * 5, n_bootstrap=40, seed=4)
     drawn = np.random.default_rng(4).integers(5, size=(40, 5))
     expected = np.mean((drawn == 0).any(axis=1))
     assert sorted(result.support.tolist()) == sorted([expected, 1.0])
@@ -92,7 +92,7 @@ def test_a_state_of_one_trajectory_is_found_as_often_as_that_one_is_drawn():
 
 
 def test_the_same_seed_gives_the_same_result(neighbors):
-    first, second = (mf.resample_states(neighbors, [300] * 4, n_resamples=6, seed=5) for _ in range(2))
+    first, second = (mf.bootstrap_states(neighbors, [300] * 4, n_bootstrap=6, seed=5) for _ in range(2))
     assert first.n_states.tolist() == second.n_states.tolist()
     assert first.support.tolist() == second.support.tolist()
 
@@ -106,15 +106,15 @@ def test_bad_input_is_refused(neighbors):
     with pytest.raises(ValueError, match=r"`dimension` must be a finite number > 0; got 0"):
         mf.states_by_k(neighbors, dimension=0)
     with pytest.raises(ValueError, match=r"`lengths` must be of at least 2 trajectories; got \[1200\]"):
-        mf.resample_states(neighbors, [1200])
+        mf.bootstrap_states(neighbors, [1200])
     with pytest.raises(
         ValueError, match=r"`lengths` must be positive integers that add up to 1200.*sum of 1100"
     ):
-        mf.resample_states(neighbors, [600, 500])
-    with pytest.raises(ValueError, match=r"`n_resamples` must be an int of at least 1; got 0"):
-        mf.resample_states(neighbors, [600, 600], n_resamples=0)
+        mf.bootstrap_states(neighbors, [600, 500])
+    with pytest.raises(ValueError, match=r"`n_bootstrap` must be an int of at least 1; got 0"):
+        mf.bootstrap_states(neighbors, [600, 600], n_bootstrap=0)
     with pytest.raises(ValueError, match=r"`level` must be a finite number > 0 and <= 0.5; got 2"):
-        mf.resample_states(neighbors, [600, 600], level=2)
+        mf.bootstrap_states(neighbors, [600, 600], level=2)
 
 
 def test_frames_that_lose_their_neighbours_are_no_states():
@@ -123,7 +123,7 @@ def test_frames_that_lose_their_neighbours_are_no_states():
     points = np.concatenate(
         [rng.normal(size=(1000, 2)), rng.normal(size=(60, 2)), rng.normal(size=(300, 2)) + 9]
     )
-    result = mf.resample_states(mf.euclidean_neighbors(points, n_neighbors=40), [1000, 360], n_resamples=30)
+    result = mf.bootstrap_states(mf.euclidean_neighbors(points, n_neighbors=40), [1000, 360], n_bootstrap=30)
     assert set(result.n_states.tolist()) <= {1, 2}
 
 
@@ -133,6 +133,6 @@ def test_the_noise_of_a_resample_comes_on_top_of_that_of_the_sample():
     for seed in range(4):
         points = np.random.default_rng(seed).normal(size=(2000, 2))
         neighbors = mf.euclidean_neighbors(points, n_neighbors=30)
-        found = mf.resample_states(neighbors, [100] * 20, seed=1, dimension=2.0, level=0.3)
+        found = mf.bootstrap_states(neighbors, [100] * 20, seed=1, dimension=2.0, level=0.3)
         others += (found.n_states > 1).tolist()
     assert np.mean(others) < 0.2

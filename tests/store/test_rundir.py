@@ -60,8 +60,8 @@ def same(first: mf.Clustering, second: mf.Clustering) -> None:
         "memberships",
         "beta_scan",
         "k_scan",
-        "resampling",
-        "interfaces",
+        "bootstrap",
+        "transition_regions",
         "visits",
     ):
         a, b = getattr(first, name), getattr(second, name)
@@ -73,7 +73,7 @@ def same(first: mf.Clustering, second: mf.Clustering) -> None:
                 assert packed[key].dtype == again[key].dtype, (name, key)
                 assert_array_equal(packed[key], again[key], err_msg=f"{name}.{key}")
     assert_array_equal(first.log_density, second.log_density)
-    for name in ("k", "dimension", "window", "prominence", "chosen", "warnings"):
+    for name in ("k", "dimension", "bandwidth", "prominence", "chosen", "warnings"):
         assert getattr(first, name) == getattr(second, name)
 
 
@@ -235,7 +235,7 @@ def test_files_are_on_the_disk_before_they_get_their_name(tmp_path, monkeypatch)
 
 @pytest.mark.filterwarnings("ignore:H ", "ignore:The choice")
 def test_nothing_is_computed_twice(tmp_path, done):
-    settings = mf.Settings(beta="entropy", scan_k=True, resamples=2, kernel="gaussian", window=0.5)
+    settings = mf.Settings(beta="entropy", scan_k=True, bootstrap=2, kernel="gaussian", bandwidth=0.5)
     first = mf.cluster(blobs(), settings, store=mf.RunDir(tmp_path))
     assert done.count("neighbors") == 1
     done.clear()
@@ -380,10 +380,25 @@ def test_frames_have_a_fingerprint(tmp_path):
 
 
 def test_results_survive_packing():
-    scan = mf.KScan(np.array([3]), (mf.ProminenceGap(1, 2, 3, 4.0, 5.0, np.inf, 0.5, 0.1, 0.01),))
+    scan = mf.KScan(
+        np.array([3]),
+        (
+            mf.ProminenceGap(
+                threshold=1,
+                n_states=2,
+                n_noise=3,
+                noise=4.0,
+                largest_noise=5.0,
+                smallest_state=np.inf,
+                p_noise=0.5,
+                p_state=0.1,
+                level=0.01,
+            ),
+        ),
+    )
     again = unpack(mf.KScan, pack(scan))
     assert again.gaps == scan.gaps
-    resampling = mf.Resampling(np.array([2, 2]), np.array([0.5]), scan.gaps[0])
-    again = unpack(mf.Resampling, pack(resampling))
-    assert again.gap == resampling.gap
+    bootstrap = mf.StateBootstrap(np.array([2, 2]), np.array([0.5]), scan.gaps[0])
+    again = unpack(mf.StateBootstrap, pack(bootstrap))
+    assert again.gap == bootstrap.gap
     assert_array_equal(again.n_states, [2, 2])

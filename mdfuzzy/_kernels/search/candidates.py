@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 from mdfuzzy._kernels.search.rmsd import Scratch, fill_squared_distances, scratch
 
 #: Bins of a tally: 32 octaves of 32.
@@ -25,7 +25,7 @@ class Tally(NamedTuple):
     highest: np.ndarray  # (LANES,)
 
 
-@kernel()
+@compiled()
 def bin_of(squared):
     """Return the bin of a squared length among all positive float32 numbers, 32 to an octave: its exponent
     and five leading bits.
@@ -33,13 +33,13 @@ def bin_of(squared):
     return np.int64(np.float32(squared).view(np.int32) >> 18)
 
 
-@kernel()
+@compiled()
 def lower_edge(bin_number):
     """Return the smallest number of a bin."""
     return np.float64(np.int32(bin_number << 18).view(np.float32))
 
 
-@kernel()
+@compiled()
 def sort_together(keys, items):  # IN, OUT keys, items
     """Sort `keys`, and `items` along with them."""
     n = len(keys)
@@ -48,7 +48,7 @@ def sort_together(keys, items):  # IN, OUT keys, items
     )
 
 
-@kernel()
+@compiled()
 def sort_in_space(keys, items, old_keys, old_items, place, first):  # IN, OUT keys, items; OUT the others
     """Do the same, in space for n keys, n items, n places and 2 n + 2 bins.
 
@@ -87,7 +87,7 @@ def sort_in_space(keys, items, old_keys, old_items, place, first):  # IN, OUT ke
             keys[j], items[j] = key, item
 
 
-@kernel()
+@compiled()
 def settle_ties(exact, kept, order):  # IN, OUT kept
     """Let the smaller frame come first among equal distances: so the nearest do not depend on the cells."""
     for i in range(1, len(kept)):
@@ -98,7 +98,7 @@ def settle_ties(exact, kept, order):  # IN, OUT kept
         kept[hole] = item
 
 
-@kernel()
+@compiled()
 def drop_distant(lane, targets, bounds, count, squared):  # IN, OUT targets, bounds
     """Drop a lane's candidates whose bound is above the threshold `squared`; return how many are left."""
     left = 0
@@ -129,7 +129,7 @@ def settling(width: int, room: int) -> Settling:
     )  # fmt: skip
 
 
-@kernel()
+@compiled()
 def settle(lane, queries, members, cells, k, work):  # OUT targets, bounds, filled of work
     """Compute exact distances of a lane's candidates; keep, in order, the k nearest or, with k = 0, all.
 
@@ -154,7 +154,7 @@ def settle(lane, queries, members, cells, k, work):  # OUT targets, bounds, fill
     work.filled[lane] = size
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def hand_over(targets, squares, order, atoms, rows, indices, distances):  # OUT indices, distances
     """Set the rows of the result that belong to queries: frames, and RMSDs from squared norms."""
     for l in range(len(rows)):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 from mdfuzzy._kernels.search.lanes import (
     LANES,
     correlate,
@@ -54,7 +54,7 @@ class Cells(NamedTuple):
     atoms: float
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def describe_frames(first, last, coordinates, queries):  # OUT queries
     """Set the frames first to last of `queries` from their coordinates, (n, 3 atoms)."""
     for i in range(first, last):
@@ -69,7 +69,7 @@ def describe_frames(first, last, coordinates, queries):  # OUT queries
         queries.spreads[i] = two_smallest(xx, yy, zz, xy, yz, zx)
 
 
-@kernel()
+@compiled()
 def two_smallest(xx, yy, zz, xy, yz, zx):
     """Return the sum of the two smaller eigenvalues of a symmetric 3 x 3 matrix, by rounding rather too
     small.
@@ -88,7 +88,7 @@ def two_smallest(xx, yy, zz, xy, yz, zx):
     return max(smaller - 1e-14 * trace, 0.0)  # a smaller sum is always safe
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def nearest_centres(flat, norms, members, centres, centre_norms, first, last, labels):  # OUT labels
     """Set which of `centres` (flat frames) is nearest in RMSD to the frames members[first:last]."""
     block = np.empty(flat.shape[1] * LANES, np.float32)
@@ -112,7 +112,7 @@ def nearest_centres(flat, norms, members, centres, centre_norms, first, last, la
             labels[begin + l] = label[l]
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def superpose_on(flat, norms, members, centre, shifted, torques):  # OUT shifted, torques
     """Set shifted[i] = the frame members[i] superposed on `centre`, minus `centre`, and the torque left."""
     width = flat.shape[1]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mdfuzzy._kernels.intrinsics import borrowed, first_member, member_count, members_within
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 from mdfuzzy._kernels.search.candidates import (
     BINS,
     Settling,
@@ -110,7 +110,7 @@ def workspace(cells: Cells, room: int) -> Workspace:
     )  # fmt: skip
 
 
-@kernel()
+@compiled()
 def cell_gaps(cells, factor, pivot, slack):
     """Return a lower bound, for every cell, of the distance from the centre of `pivot` to any of its
     frames.
@@ -132,7 +132,7 @@ def cell_gaps(cells, factor, pivot, slack):
     return gaps
 
 
-@kernel()
+@compiled()
 def cells_within(gaps, reach, pivot):
     """Return the other cells whose gap is at most `reach`, the smallest gap first."""
     cells, kept = np.empty(len(gaps), np.int64), np.empty(len(gaps))
@@ -145,7 +145,7 @@ def cells_within(gaps, reach, pivot):
     return cells[:count]
 
 
-@kernel(inline="always")
+@compiled(inline="always")
 def search_cell(cells, cell, queries, members, own, slack, factor, k, lowest, work, counts):
     """Add to the candidates (OUT targets, bounds, filled, threshold, tally of `work`) every target of a cell
     that may be near.
@@ -229,7 +229,7 @@ def search_cell(cells, cell, queries, members, own, slack, factor, k, lowest, wo
     return True
 
 
-@kernel(inline="always")
+@compiled(inline="always")
 def search_group(queries, members, pivot, own, cells, gaps, slack, factor, radii, k, work, counts):
     """Find the k nearest targets, or with k = 0 all within its radius, of up to 64 queries near one cell.
 
@@ -310,7 +310,7 @@ def search_group(queries, members, pivot, own, cells, gaps, slack, factor, radii
     return True
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def search_groups(
     queries, first, last, pivots, own, cells, slack, factor, radii, k, work, sizes, targets, squares, counts
 ):

@@ -12,12 +12,12 @@ largest eigenvalue of a symmetric matrix moves by no more than the matrix does (
 import numpy as np
 
 from mdfuzzy._kernels.intrinsics import transpose_rows
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 
 LANES = 64
 
 
-@kernel()
+@compiled()
 def load_lanes(flat, frames, first, size, block):  # OUT block
     """Copy the frames first to first + size (at most 64) of `frames` into a lane block; empty lanes repeat
     the last.
@@ -36,7 +36,7 @@ def load_lanes(flat, frames, first, size, block):  # OUT block
             transpose_rows(flat, rows, width - 8, block, (width - 8) * LANES + l, LANES)
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def correlate(block, centre, m):  # OUT m
     """Set m[3r + s] = sum over atoms of coordinate r of the frame times coordinate s of the centre.
 
@@ -62,7 +62,7 @@ def correlate(block, centre, m):  # OUT m
             m[8 * LANES + l] += az * z + bz * w
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def largest_eigenvalues(m, start, steps, quartic, eigenvalue):  # OUT quartic, eigenvalue
     """Newton from above to the largest root of L^4 - 2 p L^2 - 8 d L + (p^2 - 4 q), `steps` times.
 
@@ -85,7 +85,7 @@ def largest_eigenvalues(m, start, steps, quartic, eigenvalue):  # OUT quartic, e
     newton(quartic, steps, eigenvalue)
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def newton(quartic, steps, eigenvalue):  # OUT eigenvalue
     """Take `steps` more Newton steps."""
     for _ in range(steps):
@@ -99,7 +99,7 @@ def newton(quartic, steps, eigenvalue):  # OUT eigenvalue
             eigenvalue[l] = x - (step if step > 0 else 0.0)
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def rotations(m, eigenvalue, rotation, torque):  # OUT rotation, torque
     """Set the rotation (9 rows) that superposes each frame on the centre, and the torque that it leaves.
 
@@ -175,7 +175,7 @@ def rotations(m, eigenvalue, rotation, torque):  # OUT rotation, torque
         torque[l] = np.sqrt(tx * tx + ty * ty + tz * tz)
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def displacements(block, rotation, centre, moved, squared):  # OUT moved, squared
     """Set moved = rotated frame - centre, and squared = its squared norm."""
     for l in range(LANES):
@@ -194,7 +194,7 @@ def displacements(block, rotation, centre, moved, squared):  # OUT moved, square
             squared[l] += dx * dx + dy * dy + dz * dz
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def project(moved, axes, coordinates):  # OUT coordinates
     """Set coordinates[p] = sum_j axes[p, j] moved[j]; the number of rows of `moved` is a multiple of 6."""
     for p in range(len(axes)):
@@ -213,7 +213,7 @@ def project(moved, axes, coordinates):  # OUT coordinates
                 )
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def residual_norms(moved, axes, coordinates, at):  # OUT row `at` of coordinates
     """Set the row `at` of `coordinates` to the norm of what the axes leave out of `moved`.
 
@@ -243,7 +243,7 @@ def residual_norms(moved, axes, coordinates, at):  # OUT row `at` of coordinates
         coordinates[total + l] = np.sqrt(coordinates[total + l])
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def remaining_norms(squared, coordinates, at):  # OUT row `at` of coordinates
     """Set the same from the squared norms, a tenth of the work: where half of the digits are enough."""
     total = at * LANES

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 from mdfuzzy._kernels.search.candidates import sort_together
 from mdfuzzy._kernels.search.cells import AXES, FAR, ROWS, superpose_on
 from mdfuzzy._kernels.search.lanes import LANES
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def superpose_on_mean(flat, norms, members, centre, shifted, torques):  # IN, OUT centre; OUT shifted, torques
     """Move `centre` to the mean of the frames superposed on it, and superpose them on that."""
     superpose_on(flat, norms, members, centre, shifted, torques)
@@ -20,7 +20,7 @@ def superpose_on_mean(flat, norms, members, centre, shifted, torques):  # IN, OU
     superpose_on(flat, norms, members, centre, shifted, torques)
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def orthonormalise(axes):  # IN, OUT axes
     """Make rows orthonormal, each to those before it; one that depends on them becomes zero."""
     for p in range(len(axes)):
@@ -41,7 +41,7 @@ def orthonormalise(axes):  # IN, OUT axes
             axes[p, j] *= scale
 
 
-@kernel(nogil=True, fastmath=True)
+@compiled(nogil=True, fastmath=True)
 def principal_axes(shifted, axes):  # OUT axes
     """Set an orthonormal basis of the leading principal directions of displacements, (AXES, width).
 
@@ -70,7 +70,7 @@ def principal_axes(shifted, axes):  # OUT axes
     axes[:] = found[:, :width]
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def project_rows(shifted, axes, coordinates):  # OUT coordinates
     """Set the coordinates of displacements on the axes, and the norm of what the axes leave out."""
     left = np.empty(shifted.shape[1], np.float32)
@@ -90,7 +90,7 @@ def project_rows(shifted, axes, coordinates):  # OUT coordinates
         coordinates[i, AXES] = np.sqrt(rest)
 
 
-@kernel()
+@compiled()
 def leaf_order(coordinates):
     """Return an order of the rows in which each run of 64 is compact: median splits along the widest axis."""
     order, keys = np.arange(len(coordinates)), np.empty(len(coordinates))
@@ -119,7 +119,7 @@ def leaf_order(coordinates):
     return order
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def fill_leaves(cells, c, shifted):  # OUT order, rows, blocks, low, high, radii of cells
     """Put the frames of a cell, displaced from its centre by `shifted`, into leaves."""
     start, width = cells.cell_start[c], shifted.shape[1]

@@ -1,9 +1,9 @@
 """Rows of neighbours put together."""
 
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def merge_rows(
     start_a,
     frames_a,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 from mdfuzzy._kernels.search.lanes import LANES, correlate, largest_eigenvalues, load_lanes
 
 #: Below this relative slope of the quartic at its root, the root is nearly double and Newton loses digits:
@@ -22,7 +22,7 @@ DOUBLE_ROOT = 1e-2
 SAME = 2e-14
 
 
-@kernel()
+@compiled()
 def correlation(x, y):
     """Return the nine entries of sum_i x_i y_i^T; x and y are flat, 3 numbers an atom."""
     a = b = c = d = e = f = g = h = i = 0.0
@@ -41,7 +41,7 @@ def correlation(x, y):
     return a, b, c, d, e, f, g, h, i
 
 
-@kernel()
+@compiled()
 def eigenvalue_by_svd(m):
     """Return the sum of the singular values, the smallest with the sign of the determinant.
 
@@ -81,7 +81,7 @@ def eigenvalue_by_svd(m):
     return s0 + s1 + s2 - (2 * min(s0, s1, s2) if determinant < 0 else 0.0)
 
 
-@kernel()
+@compiled()
 def largest_eigenvalue(m, start):
     """Return the largest eigenvalue of Horn's matrix of `m`, by Newton from the upper bound `start`."""
     a, b, c, d, e, f, g, h, i = m
@@ -104,7 +104,7 @@ def largest_eigenvalue(m, start):
     return x
 
 
-@kernel()
+@compiled()
 def squared_distance(x, y, norms):
     """Return atoms * RMSD^2 of two centred frames; `norms` is |x|^2 + |y|^2."""
     squared = norms - 2 * largest_eigenvalue(correlation(x, y), 0.5 * norms)
@@ -122,7 +122,7 @@ class Scratch(NamedTuple):
     top: np.ndarray
 
 
-@kernel()
+@compiled()
 def scratch(width):
     """Return space to compare flat frames of `width` numbers."""
     return Scratch(
@@ -131,13 +131,13 @@ def scratch(width):
     )  # fmt: skip
 
 
-@kernel()
+@compiled()
 def squared_distances(query, norm, flat, norms, targets, out):  # OUT out
     """Set out[i] = atoms * RMSD^2 of `query` and the frame flat[targets[i]]."""
     fill_squared_distances(query, norm, flat, norms, targets, out, scratch(len(query)))
 
 
-@kernel()
+@compiled()
 def fill_squared_distances(query, norm, flat, norms, targets, out, space):  # OUT out
     """Do the same in given space, 64 targets at a time.
 

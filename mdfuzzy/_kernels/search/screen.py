@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 from mdfuzzy._kernels.search.cells import AXES, ROWS
 from mdfuzzy._kernels.search.lanes import LANES
 
@@ -46,7 +46,7 @@ class Screen(NamedTuple):
     limit: np.ndarray  # largest |D|^2 of a target that could be nearer than the threshold; float32
 
 
-@kernel()
+@compiled()
 def screen_limit(threshold, m, torque, s2, slack):
     """Return the largest |D|^2 that a target within `threshold` of the query can have, or NO_LIMIT."""
     if threshold >= NO_LIMIT:
@@ -67,7 +67,7 @@ def screen_limit(threshold, m, torque, s2, slack):
     return (np.sqrt(y) + slack) ** 2
 
 
-@kernel()
+@compiled()
 def bracket(squared, m, torque, s2, slack):
     """Return a lower and an upper bound of atoms * RMSD^2, given |D|^2."""
     length = np.sqrt(squared)
@@ -81,7 +81,7 @@ def bracket(squared, m, torque, s2, slack):
     return lower, long * long
 
 
-@kernel(fastmath=True, forceinline=True)
+@compiled(fastmath=True, forceinline=True)
 def leaf_distances(coordinates, lane, blocks, leaf, overlap, out):  # OUT out
     """Set out = squared distances of a lane's query to the 64 targets of a leaf.
 
@@ -108,7 +108,7 @@ def leaf_distances(coordinates, lane, blocks, leaf, overlap, out):  # OUT out
         out[l] += (rest - other) ** 2 + shared * other
 
 
-@kernel(fastmath=True, forceinline=True)
+@compiled(fastmath=True, forceinline=True)
 def box_distances(coordinates, low, high, leaf, out):  # OUT out
     """Set out = squared distance of each lane's query to the box of a leaf."""
     for l in range(LANES):
@@ -121,7 +121,7 @@ def box_distances(coordinates, low, high, leaf, out):  # OUT out
             out[l] += d * d
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def squared_difference(left, i, right, j):
     """Return |left[i] - right[j]|^2."""
     total = np.float32(0)

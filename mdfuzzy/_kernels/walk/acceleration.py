@@ -7,14 +7,14 @@ size. Columns are taken eight at a time (see `columns`).
 import numpy as np
 
 from mdfuzzy._kernels.intrinsics import borrowed
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 from mdfuzzy._kernels.walk.columns import add, by_columns, load, multiply, store, subtract
 
 #: Rows per partial sum; fixed, so that sums do not depend on the number of threads.
 BLOCK = 4096
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def block_largest(first: int, last: int, values: np.ndarray, largest: np.ndarray) -> None:  # OUT largest
     """Find the largest absolute value of each column in each block of rows; NaN if there is one."""
     for b in range(first, last):
@@ -26,7 +26,7 @@ def block_largest(first: int, last: int, values: np.ndarray, largest: np.ndarray
                     largest[b, c] = size
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def block_dots(
     first: int,
     last: int,
@@ -56,7 +56,7 @@ def block_dots(
             by_columns(_dots, width, (start, stop, u, b * known + u), job)
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def _dots(like, c, where, job):
     start, stop, u, place = where
     correction, changes, sums, at, n, width = job
@@ -70,7 +70,7 @@ def _dots(like, c, where, job):
     store(with_correction, sums, np.uint64(2 * place + 1) * width + c)
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def take_step(
     first: int,
     last: int,
@@ -92,7 +92,7 @@ def take_step(
         by_columns(_step, width, i, job)
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def _step(like, c, i, job):
     correction, shares, x, moves, changes, known, oldest, n, width = job
     here = i * width + c

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 
 
-@kernel()
+@compiled()
 def transpose(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return, per node, the edges that lead to it: (starts, where they come from, where they are stored)."""
     n = len(indptr) - 1
@@ -26,7 +26,7 @@ def transpose(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.n
     return starts, rows, edges
 
 
-@kernel()
+@compiled()
 def balance_visits(
     starts: np.ndarray,
     rows: np.ndarray,
@@ -44,7 +44,7 @@ def balance_visits(
         log_visits[j] = here + np.log(total)
 
 
-@kernel()
+@compiled()
 def group_sources(
     starts: np.ndarray,
     rows: np.ndarray,
@@ -72,7 +72,7 @@ def group_sources(
         out[g] = top + np.log(total)
 
 
-@kernel()
+@compiled()
 def net_outflow(
     indptr: np.ndarray,
     indices: np.ndarray,

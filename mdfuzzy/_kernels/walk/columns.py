@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, models, register_model
 
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 
 EIGHT = np.uint64(8)
 
@@ -64,7 +64,7 @@ def _eight(typing):
     return _zeros(8)
 
 
-@kernel(inline="always")
+@compiled(inline="always")
 def by_columns(work, width, where, job):
     """Call ``work(zeros, c, where, job)`` for the columns from c on, as many as there are `zeros`.
 

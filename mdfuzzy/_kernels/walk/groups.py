@@ -6,7 +6,7 @@ by its ranges; each row is worked out by one thread alone.
 
 import numpy as np
 
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 
 #: In place of the number of its group: a node that is in none, and one where the walk has ended.
 ALONE, TARGET = -1, -2
@@ -14,7 +14,7 @@ ALONE, TARGET = -1, -2
 STRONG = 0.25
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def strong_ties(
     first: int,
     last: int,
@@ -43,7 +43,7 @@ def strong_ties(
             nearest[i] = _find_nearest(i, indptr, indices, probs, lengths, groupable, least[i], i)
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def _find_nearest(i, indptr, indices, probs, lengths, allowed, least, otherwise):
     """Return the nearest other node that is allowed, of those with a probability of at least `least`.
 
@@ -59,7 +59,7 @@ def _find_nearest(i, indptr, indices, probs, lengths, allowed, least, otherwise)
     return found
 
 
-@kernel()
+@compiled()
 def aggregate(
     indptr: np.ndarray,
     indices: np.ndarray,
@@ -108,7 +108,7 @@ def aggregate(
     return group, rank, groups
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def lump_rows(
     first: int,
     last: int,
@@ -171,7 +171,7 @@ def lump_rows(
     return out_indices[:at], out_probs[:at]
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def arrange_rows(
     first: int,
     last: int,

@@ -10,11 +10,11 @@ Columns are taken eight at a time (see `columns`); unsigned subscripts spare num
 import numpy as np
 
 from mdfuzzy._kernels.intrinsics import borrowed
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 from mdfuzzy._kernels.walk.columns import add, by_columns, load, store, subtract, times
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def relax(
     first: int,
     last: int,
@@ -38,7 +38,7 @@ def relax(
             by_columns(_relax_row, width, (i, start, stop), job)
 
 
-@kernel(inline="always")
+@compiled(inline="always")
 def _relax_row(like, c, where, job):
     i, start, stop = where
     indptr, indices, probs, rhs, x, n, width = job
@@ -50,7 +50,7 @@ def _relax_row(like, c, where, job):
     store(total, x, np.uint64(n + i) * width + c)
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def flows(
     first: int,
     last: int,
@@ -89,7 +89,7 @@ def flows(
             by_columns(_flow, width, (g, members[s], levels), job)
 
 
-@kernel(inline="always")
+@compiled(inline="always")
 def _flow(like, c, where, job):
     g, i, levels = where
     indptr, indices, probs, apart, exits, lift, net, absorb, x, residual, out, width = job
@@ -118,7 +118,7 @@ def _flow(like, c, where, job):
         store(total, residual, own)
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def lift_flows(
     first: int,
     last: int,
@@ -139,7 +139,7 @@ def lift_flows(
                     out[g, t, c] += lift[i] * inner[i, t + 1, c]
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def add_groups(
     first: int,
     last: int,

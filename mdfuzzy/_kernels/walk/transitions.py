@@ -5,7 +5,7 @@ Each works on the rows (or blocks of them) from `first` to `last`, and threads s
 
 import numpy as np
 
-from mdfuzzy._kernels.jit import kernel
+from mdfuzzy._kernels.jit import compiled
 
 #: Rows that are looked at together.
 BLOCK = 4096
@@ -13,7 +13,7 @@ BLOCK = 4096
 LOWEST = -690.0
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def row_ranges(
     first: int,
     last: int,
@@ -45,7 +45,7 @@ def row_ranges(
         counts[i] = count
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def reach_further(
     first: int,
     last: int,
@@ -70,7 +70,7 @@ def reach_further(
     return changed
 
 
-@kernel()
+@compiled()
 def spread_back(starts: np.ndarray, rows: np.ndarray, reached: np.ndarray) -> None:  # IN, OUT reached
     """Mark all points with a way to a marked one, by the edges that lead to each point: every edge once."""
     waiting = np.empty(len(reached), np.int64)
@@ -89,7 +89,7 @@ def spread_back(starts: np.ndarray, rows: np.ndarray, reached: np.ndarray) -> No
                 count += 1
 
 
-@kernel(nogil=True)
+@compiled(nogil=True)
 def transition_fill(
     first: int,
     last: int,

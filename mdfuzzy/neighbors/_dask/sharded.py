@@ -46,7 +46,7 @@ class Block(NamedTuple):
     rows: np.ndarray | None  # or other queries, which ones
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ShardedSearch:
     """Neighbours searched by workers of which each has some shards of the index.
 

@@ -200,11 +200,11 @@ class Shard(Movable):
         here = slice(chunks.first[0], chunks.last[-1])
         cells, cell = np.unique(chunks.cell, return_inverse=True)
         alone = Chunks(
-            Queries(*(part[here].copy() for part in chunks.queries)),
-            np.arange(here.stop - here.start),
-            chunks.first - here.start,
-            chunks.last - here.start,
-            cell,
+            queries=Queries(*(part[here].copy() for part in chunks.queries)),
+            frames=np.arange(here.stop - here.start),
+            first=chunks.first - here.start,
+            last=chunks.last - here.start,
+            cell=cell,
             own=False,
         )
         return Visitors(alone, self.index.cells.centres[cells], limits)

@@ -166,5 +166,5 @@ function describe(map, shown) {
   byId("map-words").textContent = `${percent(map.between[shown.beta])} ${of} belong to no state by more than 90 %. Mean memberships:`;
   byId("map-beta-controls").classList.toggle("dimmed", shown.view === "density");
   byId("map-state-label").hidden = shown.view !== "one";
-  fillLegend(byId("map-legend"), map.populations[shown.beta]);
+  fillLegend(byId("map-legend"), map.fractions[shown.beta]);
 }

@@ -1,4 +1,4 @@
-"""Interfaces: which pairs of states touch, and which frames are the transitions between them."""
+"""Transition regions: which pairs of states touch, and which frames are the transitions between them."""
 
 from dataclasses import dataclass, field
 
@@ -12,52 +12,52 @@ from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Interfaces:
-    """The pairs of states that touch, the largest interface first.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TransitionRegions:
+    """The pairs of states that touch, the largest transition region first.
 
     Attributes
     ----------
     pairs : (m, 2) int64
-        The two states of each interface, the smaller number first.
+        The two states of each transition region, the smaller number first.
     sizes : (m,) int64
         The number of transition frames.
-    populations : (m,) float64
+    fractions : (m,) float64
         Their share of all frames.
-    balance : (m,) float64
-        Their mean balance.
+    mixing : (m,) float64
+        Their mean mixing.
     transitions : (m,) int64
         How often the trajectories really went from the core of one to the core of the other, in either
         direction, with no other core between.
     frames : tuple of (sizes_i,) int64
-        The transition frames of each, the most balanced first.
+        The transition frames of each, the most mixed first.
     threshold : float
-        The smallest balance of a transition frame.
+        The smallest mixing of a transition frame.
     others : (q, 3) int64
-        Pairs that are no interface although the trajectories went from one to the other: two states and how
-        often, the most often first.
+        Transitions between pairs of states that have no transition region: the two states and the number of
+        transitions, most frequent first.
 
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
     >>> rng = np.random.default_rng(0)
     >>> result = mf.cluster(np.where(rng.random(900) < 0.5, 0, 3)[:, None] + rng.normal(size=(900, 2)))
-    >>> mf.find_interfaces(result.data, result.memberships, result.cores)
-    Interfaces(1 of ... transition frames: 0-1)
+    >>> mf.find_transition_regions(result.data, result.memberships, result.cores)
+    TransitionRegions(1 of ... transition frames: 0-1)
     """
 
     pairs: np.ndarray
     sizes: np.ndarray
-    populations: np.ndarray
-    balance: np.ndarray
+    fractions: np.ndarray
+    mixing: np.ndarray
     transitions: np.ndarray
     frames: tuple[np.ndarray, ...]
     threshold: float
     others: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), np.int64))
 
     def __post_init__(self) -> None:
-        types = {"populations": np.float64, "balance": np.float64}
-        for name in ("pairs", "sizes", "populations", "balance", "transitions", "others"):
+        types = {"fractions": np.float64, "mixing": np.float64}
+        for name in ("pairs", "sizes", "fractions", "mixing", "transitions", "others"):
             array = np.asarray(getattr(self, name), types.get(name, np.int64))
             object.__setattr__(self, name, read_only(array))
         object.__setattr__(self, "pairs", self.pairs.reshape(-1, 2))
@@ -69,34 +69,34 @@ class Interfaces:
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{a}-{b}" for a, b in self.pairs)
-        return f"Interfaces({len(self)} of {self.sizes.sum():,} transition frames: {pairs or 'none'})"
+        return f"TransitionRegions({len(self)} of {self.sizes.sum():,} transition frames: {pairs or 'none'})"
 
     def table(self) -> str:
-        """Return the interfaces as a text, one per line, and the transitions that were made elsewhere."""
-        lines = [f"{'states':>7}  {'frames':>8}  {'share':>7}  {'balance':>7}  transitions"]
-        for (a, b), size, share, balance, moves in zip(
-            self.pairs, self.sizes, self.populations, self.balance, self.transitions, strict=True
+        """Return a table of the transition regions, with the transitions outside them below."""
+        lines = [f"{'states':>7}  {'frames':>8}  {'share':>7}  {'mixing':>7}  transitions"]
+        for (a, b), size, share, mixing, moves in zip(
+            self.pairs, self.sizes, self.fractions, self.mixing, self.transitions, strict=True
         ):
-            lines.append(f"{f'{a}-{b}':>7}  {size:>8,}  {share:>7.3%}  {balance:>7.2f}  {moves:>11,}")
+            lines.append(f"{f'{a}-{b}':>7}  {size:>8,}  {share:>7.3%}  {mixing:>7.2f}  {moves:>11,}")
         if len(self.others):
             listed = ", ".join(f"{a}-{b} ({moves:,})" for a, b, moves in self.others)
-            lines.append(f"transitions between states without an interface: {listed}")
+            lines.append(f"transitions between states without a transition region: {listed}")
         return "\n".join(lines)
 
 
-def find_interfaces(
+def find_transition_regions(
     data: Frames | Features,
     memberships: Memberships,
     cores: Cores,
     *,
     threshold: float = 0.5,
     min_frames: int = 3,
-) -> Interfaces:
+) -> TransitionRegions:
     """Find the pairs of states that touch, and the transition frames between them.
 
-    The balance of a frame is its second-highest membership divided by its highest: 1 half-way between two
+    The mixing of a frame is its second-highest membership divided by its highest: 1 half-way between two
     states, 0 in the core of one. A transition frame of two states is one whose highest memberships are
-    theirs, with a balance of at least `threshold`. Two states touch if they have at least `min_frames` of
+    theirs, with a mixing of at least `threshold`. Two states touch if they have at least `min_frames` of
     them. The dynamics has no say in it; the transitions that were really made stand beside it.
 
     Parameters
@@ -111,21 +111,23 @@ def find_interfaces(
         In (0, 1]. By default 1/2: the odds between the two states are 2 to 1 or closer, so that from such a
         frame neither end can be called the likely one.
     min_frames : int
-        One or two frames may be odd by chance; see the theory page on interfaces for what was measured.
+        One or two frames may be there by chance; the theory page on transition regions has measurements.
 
     Returns
     -------
-    Interfaces
+    TransitionRegions
 
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
     >>> values = [[1, 0, 0], [0.6, 0.4, 0], [0, 1, 0], [0, 0.45, 0.55], [0, 0, 1.0]]
     >>> data = mf.Features(np.arange(5.0)[:, None])
-    >>> memberships = mf.Memberships(values, np.zeros(5), 2.0, np.zeros(5), 1.0)
+    >>> memberships = mf.Memberships(
+    ...     values=values, lost=np.zeros(5), beta=2.0, log_weights=np.zeros(5), exponent=1.0
+    ... )
     >>> cores = mf.Cores([0, 0, 1, 2, 2], [0, -1, 1, -1, 2], [0, 2, 4], [np.inf, 1.0, 1.0])
-    >>> print(mf.find_interfaces(data, memberships, cores, min_frames=1).table())
-     states    frames    share  balance  transitions
+    >>> print(mf.find_transition_regions(data, memberships, cores, min_frames=1).table())
+     states    frames    share  mixing  transitions
         0-1         1  20.000%     0.67            1
         1-2         1  20.000%     0.82            1
     """
@@ -136,12 +138,12 @@ def find_interfaces(
         raise ValueError(f"`cores` must have the states of `memberships`, {states}; got {len(cores)}.")
     threshold = check_real("threshold", threshold, above=0, at_most=1)
     min_frames = check_int("min_frames", min_frames, 1)
-    first, second, balance = two_highest(memberships.values)
-    between = np.flatnonzero(balance >= threshold)
-    between = between[np.argsort(-balance[between], kind="stable")]
+    first, second, mixing = two_highest(memberships.values)
+    between = np.flatnonzero(mixing >= threshold)
+    between = between[np.argsort(-mixing[between], kind="stable")]
     pair_of = np.sort(np.column_stack([first, second])[between], axis=1)
     pairs, which, sizes = np.unique(pair_of, axis=0, return_inverse=True, return_counts=True)
-    # The larger interface first; frames keep their order by balance.
+    # The larger transition region first; frames keep their order by mixing.
     order = [each for each in np.argsort(-sizes, kind="stable") if sizes[each] >= min_frames]
     frames = tuple(between[which.ravel() == each] for each in order)
     pairs, sizes = pairs[order].reshape(-1, 2), sizes[order]
@@ -149,30 +151,30 @@ def find_interfaces(
     transitions = moves[tuple(pairs.T)]
     moves[tuple(pairs.T)] = 0
     others = np.column_stack([*np.nonzero(moves), moves[moves > 0]])
-    return Interfaces(
-        pairs,
-        sizes,
-        sizes / len(data),
-        np.array([balance[each].mean() for each in frames]),
-        transitions,
-        frames,
-        threshold,
-        others[np.argsort(-others[:, 2], kind="stable")],
+    return TransitionRegions(
+        pairs=pairs,
+        sizes=sizes,
+        fractions=sizes / len(data),
+        mixing=np.array([mixing[each].mean() for each in frames]),
+        transitions=transitions,
+        frames=frames,
+        threshold=threshold,
+        others=others[np.argsort(-others[:, 2], kind="stable")],
     )
 
 
 def two_highest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the states of the highest and the second-highest membership of every frame, and the balance.
+    """Return the states of the highest and the second-highest membership of every frame, and the mixing.
 
     Examples
     --------
-    >>> first, second, balance = two_highest(np.array([[0.5, 0.1, 0.4]]))
-    >>> first, second, balance
+    >>> first, second, mixing = two_highest(np.array([[0.5, 0.1, 0.4]]))
+    >>> first, second, mixing
     (array([0]), array([2]), array([0.8]))
     """
     if values.shape[1] == 1:
         values = np.column_stack([values, np.zeros(len(values))])  # one state has no other beside it
     order = np.argsort(-values, axis=1, kind="stable")[:, :2]
     highest, next_highest = np.take_along_axis(values, order, axis=1).T
-    balance = np.divide(next_highest, highest, out=np.zeros(len(values)), where=highest > 0)
-    return order[:, 0], order[:, 1], balance
+    mixing = np.divide(next_highest, highest, out=np.zeros(len(values)), where=highest > 0)
+    return order[:, 0], order[:, 1], mixing

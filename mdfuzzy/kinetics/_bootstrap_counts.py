@@ -7,11 +7,11 @@ import numpy as np
 from mdfuzzy._check import check_int
 
 
-def draw_trajectories(trajectories: int, n_resamples: int, seed: int) -> np.ndarray:
-    """Return how often each trajectory is drawn in each resample; none if there is one trajectory only."""
-    n_resamples = check_int("n_resamples", n_resamples, 0)
+def draw_trajectories(trajectories: int, n_bootstrap: int, seed: int) -> np.ndarray:
+    """Return how often each bootstrap sample draws each trajectory; empty for a single trajectory."""
+    n_bootstrap = check_int("n_bootstrap", n_bootstrap, 0)
     rng = np.random.default_rng(seed)
-    drawn = rng.integers(trajectories, size=(n_resamples if trajectories > 1 else 0, trajectories))
+    drawn = rng.integers(trajectories, size=(n_bootstrap if trajectories > 1 else 0, trajectories))
     return np.array([np.bincount(each, minlength=trajectories) for each in drawn]).reshape(-1, trajectories)
 
 
@@ -25,6 +25,6 @@ def interval(values: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndar
     return np.where(np.isinf(low), np.nan, low), np.where(np.isinf(high), np.nan, high)
 
 
-def resampled(counts: np.ndarray, draws: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the sum over the trajectories of each resample, of an array with one row per trajectory."""
+def bootstrap_sums(counts: np.ndarray, draws: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the sum of `counts` (one row per trajectory) over the trajectories of each sample."""
     return (np.tensordot(weights, counts, axes=1) for weights in draws)
