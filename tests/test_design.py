@@ -29,6 +29,7 @@ LIBRARIES: dict[str, set[str]] = {
     "MDAnalysis": {"frames", "mdanalysis"},
     "tables": {"frames"},
     "sklearn": {"neighbors", "pipeline"},
+    "threadpoolctl": {"_threads"},
     "distributed": {"workers"},
     "deeptime": {"kinetics"},
     "matplotlib": {"plots"},
