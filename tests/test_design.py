@@ -232,6 +232,8 @@ def documented(section: str) -> set[str]:
 
 def parameters(value: object) -> set[str]:
     """Return the names of the parameters of a function or of a class's constructor."""
+    if isinstance(value, type) and issubclass(value, Exception):
+        return set()
     return set(inspect.signature(value).parameters) - {"self", "cls"}
 
 
