@@ -14,6 +14,7 @@ from mdfuzzy._check import (
     check_type,
     read_only,
 )
+from mdfuzzy._choices import Kernel, WalkWeights
 from mdfuzzy._threads import using_threads
 from mdfuzzy._warn import warn_user
 from mdfuzzy.memberships import _solver
@@ -21,8 +22,6 @@ from mdfuzzy.memberships.errors import SolveError
 from mdfuzzy.memberships.weights import (
     BETA_MEANS,
     BETA_REMEDY,
-    Kernel,
-    WalkWeights,
     check_kernel,
     linear_log_weights,
     walk_exponent,
