@@ -21,6 +21,7 @@ class Command(click.Command):
     """A command whose help lists its options under headings."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, each below the heading of its section."""
         sections: dict[str, list] = {}
         for option in self.get_params(ctx):
             if isinstance(option, click.Option):
@@ -40,9 +41,11 @@ class NumberOrWord(click.ParamType):
         self.words = words
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Return how the help names a value."""
         return "|".join(["NUMBER", *self.words])
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+        """Return the word or the number that was typed, or end with an error."""
         if value in self.words:
             return value
         try:

@@ -31,6 +31,7 @@ class InOrder(click.Group):
     """A group that lists its commands in the order in which they were added, not by the alphabet."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands in the order in which they were added."""
         return list(self.commands)
 
 

@@ -142,23 +142,23 @@ def render(
     shown = {name: titles for name, titles in _SECTIONS.items() if name not in empty}
     texts = _texts(result, data, timescales, test)
     links = "".join(f'<li><a href="#{name}">{short}</a></li>' for name, (_, short) in shown.items())
-    parts = dict(
-        title=words.escape(title or "Metastable states and transitions"),
-        lead=words.lead(result),
-        version=__version__,
-        style=_read("style.css"),
-        links=f"<ul>{links}</ul>",
-        headline=words.headline(result),
-        warnings=words.warning_list(result),
-        sections="\n".join(
+    parts = {
+        "title": words.escape(title or "Metastable states and transitions"),
+        "lead": words.lead(result),
+        "version": __version__,
+        "style": _read("style.css"),
+        "links": f"<ul>{links}</ul>",
+        "headline": words.headline(result),
+        "warnings": words.warning_list(result),
+        "sections": "\n".join(
             f'<section id="{name}">\n<h2>{long}</h2>\n{_fill(f"{name}.html", texts)}</section>'
             for name, (long, _) in shown.items()
         ),
-        data=to_json(data),
-        plotly=get_plotlyjs(),
-        plotly_version=get_plotlyjs_version(),
-        script="\n".join(map(_read, _SCRIPTS)),
-    )
+        "data": to_json(data),
+        "plotly": get_plotlyjs(),
+        "plotly_version": get_plotlyjs_version(),
+        "script": "\n".join(map(_read, _SCRIPTS)),
+    }
     return _fill("frame.html", parts)
 
 
