@@ -260,6 +260,8 @@ def _balance_masses(levels: list[Level]) -> None:
     """
     from mdfuzzy._kernels.walk import balance as kernels
 
+    # Where the iteration starts has no unit; numbers far from 1 would leave the range of doubles.
+    levels[0].log_mass = np.maximum(levels[0].log_mass - levels[0].log_mass.max(), -600.0)
     _lump_again(levels)
     transposed = [kernels.transpose(level.indptr, level.indices) for level in levels]
     log_visits = levels[0].log_mass
