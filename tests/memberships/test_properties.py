@@ -58,11 +58,17 @@ def graph_from(lengths, kind):
     return mf.Graph(indptr, indices, lengths[rows, indices], kind=kind, n_targets=len(lengths), **size)
 
 
-def random_lengths(random, n, kind, k):
-    """Lengths of edges between n points, 0 for none: from each to k others, and back if not directed."""
+def random_lengths(random, n, kind, k, pieces=1):
+    """Lengths of edges between n points, 0 for none: from each to k others, and back if not directed.
+
+    No edge leads from one piece to another; or, if directed, none leads back.
+    """
     lengths = random.uniform(0.1, 1.0, (n, n))
-    np.fill_diagonal(lengths, 2.0)
-    lengths[lengths > np.sort(lengths, axis=1)[:, [min(k, n - 1) - 1]]] = 0.0
+    piece = np.arange(n) // 2 % pieces  # of two points at least
+    closed = piece[:, None] > piece if kind == "directed" else piece[:, None] != piece
+    lengths[closed | np.eye(n, dtype=bool)] = 2.0
+    farthest = np.sort(lengths, axis=1)[:, [min(k, n - 1) - 1]]
+    lengths[(lengths > farthest) | (lengths == 2.0)] = 0.0
     return np.maximum(lengths, lengths.T) if kind == "radius" else lengths
 
 
@@ -73,6 +79,7 @@ def walks(draw):
     n_states = draw(st.integers(2, 4))
     n = draw(st.one_of(st.integers(n_states, 12), st.integers(13, 200 if kind == "radius" else 40)))
     k = draw(st.integers(1, 5) if kind == "radius" else st.integers(4, 8))
+    pieces = draw(st.integers(1, min(4, n // 2)))
     beta = draw(st.sampled_from([0.5, 1.0, 2.0, 10.0, np.inf, 0.25]))
     bandwidth = draw(st.sampled_from([None, 0.3, 2.0]))
     # Many one-way edges at random with a rough density are traps within traps, which the solver gives up on.
@@ -81,7 +88,7 @@ def walks(draw):
     core_of = np.full(n, -1)
     size = n_states + int(random.integers(0, (n - n_states) // 4 + 1))
     core_of[random.permutation(n)[:size]] = np.arange(size) % n_states
-    graph = graph_from(random_lengths(random, n, kind, k), kind)
+    graph = graph_from(random_lengths(random, n, kind, k, pieces), kind)
     return Walk(graph, height * random.normal(size=n), core_of, beta, bandwidth)
 
 
