@@ -63,7 +63,7 @@ def one_line(message: object) -> str:
 def messages_on_stderr() -> Iterator[None]:
     """Inside the block, show warnings and the package's messages as single lines."""
 
-    def show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    def show_warning(message: Warning | str, *_: object, **__: object) -> None:
         click.echo(f"mdfuzzy: warning: {one_line(message)}", err=True)
 
     logger, handler = logging.getLogger("mdfuzzy"), logging.StreamHandler(sys.stderr)

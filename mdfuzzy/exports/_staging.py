@@ -11,7 +11,7 @@ from mdfuzzy._atomic import draft_beside, whole_file
 
 
 @contextmanager
-def new_file(path: str | os.PathLike, *, overwrite: bool) -> Iterator[BinaryIO]:
+def new_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[BinaryIO]:
     """Yield a file to fill, which takes its place at `path` when all went well and else disappears."""
     path = Path(path).expanduser().resolve()
     with _explaining("path", path):
@@ -29,7 +29,7 @@ def new_file(path: str | os.PathLike, *, overwrite: bool) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def new_files(folder: str | os.PathLike, kind: str, *, overwrite: bool) -> Iterator[Path]:
+def new_files(folder: str | os.PathLike[str], kind: str, *, overwrite: bool) -> Iterator[Path]:
     """Yield an empty folder to fill, whose files appear in `folder` when all went well.
 
     A list of them is kept there, as ``.mdfuzzy-KIND``: by it a later export with `overwrite` knows which

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ Memberships: beta = {beta:g} ({means}); rows sum to 1 (less where a frame has no
 
 
 def write_pyemma(
-    folder: str | os.PathLike,
+    folder: str | os.PathLike[str],
     data: Frames | Features,
     cores: Cores,
     memberships: Memberships,
@@ -154,7 +155,7 @@ def _write_dtraj(stem: Path, dtraj: np.ndarray, suffix: str = ".dtraj") -> None:
 
 def _trajectory_columns(
     data: Frames | Features, names: list[str], first_core_frames: dict[int, int]
-) -> dict[str, list]:
+) -> dict[str, list[Any]]:
     numbers = range(data.n_trajectories)
     columns = {
         "trajectory": list(numbers),

@@ -23,7 +23,7 @@ _CHUNK = 50_000
 
 
 def frame_table(
-    path: str | os.PathLike,
+    path: str | os.PathLike[str],
     data: Frames | Features,
     cores: Cores,
     memberships: Memberships,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -173,14 +174,14 @@ def scan_beta(
     """
     check_type("graph", graph, Graph, remedy="Make one with `Neighbors.graph`.")
     check_type("cores", cores, Cores, remedy="`find_cores` gives them.")
-    betas = default_betas() if betas is None else _check_betas(betas)
+    asked = default_betas() if betas is None else _check_betas(betas)
     if criterion is not None:
         if not callable(criterion):
             raise TypeError(
                 f"`criterion` must be None or a function that takes `Memberships` and returns a number; got "
                 f"{criterion!r}. `kinetics.kinetic_criterion` makes one."
             )
-        betas = np.union1d(betas, [2.0])  # what a choice has to be compared with
+        asked = np.union1d(asked, [2.0])  # what a choice has to be compared with
     if frames is not None:
         frames = np.asarray(frames)
         if frames.shape != (len(graph),):
@@ -188,31 +189,31 @@ def scan_beta(
                 f"`frames` must have one index per point of `graph`, shape ({len(graph)},); got shape "
                 f"{frames.shape}."
             )
-    betas, left_out = _solvable(betas, graph, log_density, options)
-    entropy, scores = np.empty(len(betas)), np.full(len(betas), np.nan)
-    residuals, errors = np.empty(len(betas)), np.empty(len(betas))
-    kept = np.empty((len(betas), len(graph), len(cores)), np.float32)
-    start = None
+    scanned, left_out = _solvable(asked, graph, log_density, options)
+    entropy, scores = np.empty(len(scanned)), np.full(len(scanned), np.nan)
+    residuals, errors = np.empty(len(scanned)), np.empty(len(scanned))
+    kept = np.empty((len(scanned), len(graph), len(cores)), np.float32)
+    start: np.ndarray | None = None
     # With disable=None tqdm looks whether it writes to a terminal.
-    for at in tqdm(range(len(betas) - 1, -1, -1), unit=" betas", desc="beta", disable=None):
-        solve = {"beta": float(betas[at]), "start": start, "tolerance": _TOLERANCE}
+    for at in tqdm(range(len(scanned) - 1, -1, -1), unit=" betas", desc="beta", disable=None):
+        solve: dict[str, Any] = {"beta": float(scanned[at]), "start": start, "tolerance": _TOLERANCE}
         mu = _normalised(solve_memberships(graph, log_density, cores, **{**solve, **options}))
         entropy[at] = membership_entropy(mu.values).mean()
         residuals[at], errors[at] = mu.residual, mu.row_sum_error
         if criterion is not None:
             scores[at] = check_real("criterion(memberships)", criterion(mu))
         start = kept[at] = mu.values
-    falls = -np.gradient(entropy[np.isfinite(betas)], np.log(betas[np.isfinite(betas)]))
+    falls = -np.gradient(entropy[np.isfinite(scanned)], np.log(scanned[np.isfinite(scanned)]))
     if criterion is None:
         scores[: len(falls)] = falls
     choice = int(np.nanargmax(scores))
     plateaus = _count_plateaus(falls)
-    notes = _reservations(betas, choice, falls, plateaus, criterion is None, left_out)
+    notes = _reservations(scanned, choice, falls, plateaus, criterion is None, left_out)
     return BetaScan(
-        betas=betas,
+        betas=scanned,
         entropy=entropy,
         scores=scores,
-        beta=float(betas[choice]),
+        beta=float(scanned[choice]),
         n_plateaus=plateaus,
         notes=notes,
         frames=frames,
