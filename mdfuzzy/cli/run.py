@@ -2,7 +2,7 @@
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -58,8 +58,8 @@ def command(
     output: str,
     bare: bool,
     dask: str | None,
-    layout: str | None,
-    **options: object,
+    layout: Literal["scattered", "sharded"] | None,
+    **options: Any,
 ) -> None:
     """Find the states of a molecule in its trajectories.
 
@@ -98,7 +98,7 @@ def find_states(
     *,
     bare: bool = False,
     client: "Client | None" = None,
-    layout: str | None = None,
+    layout: Literal["scattered", "sharded"] | None = None,
 ) -> "Clustering":
     """Cluster the frames, print what was found, and write what belongs to it."""
     from mdfuzzy._kernels.compiling import compiled_ahead

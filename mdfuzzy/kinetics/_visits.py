@@ -57,14 +57,14 @@ class Visits:
     unit: str
     metastable: np.ndarray
     reasons: tuple[str, ...]
-    core_dwell: np.ndarray | None = None
+    core_dwell: np.ndarray = None  # type: ignore[assignment]  # NaN, if it is not given
 
     def __post_init__(self) -> None:
-        types = {"visits": np.int64, "exits": np.int64, "metastable": np.bool_}
+        types: dict[str, type] = {"visits": np.int64, "exits": np.int64, "metastable": np.bool_}
         if self.core_dwell is None:
             object.__setattr__(self, "core_dwell", np.full(len(self.visits), np.nan))
         for name in ("visits", "exits", "mean_dwell", "shuffled_dwell", "metastable", "core_dwell"):
-            array = np.asarray(getattr(self, name), types.get(name, np.float64))
+            array: np.ndarray = np.asarray(getattr(self, name), types.get(name, np.float64))
             object.__setattr__(self, name, read_only(array))
 
     def __len__(self) -> int:

@@ -241,12 +241,13 @@ def _forecasts(
     first = next(iter(table.values()))
     hard = np.where(first.sum(axis=1) > 0, first.argmax(axis=1), -1)
     certain = np.eye(case.n_states + 1)[hard][:, : case.n_states]
-    forecasts = {
+    forecasts: dict[str, Forecast] = {
         CONSTANT: constant_guess(case),
         HARD: lambda train: certain,
         FITTED: state_frequencies(case, hard),
     }
-    forecasts |= {name: lambda train, values=values: values for name, values in table.items()}
+    for name, values in table.items():
+        forecasts[name] = lambda train, values=values: values  # type: ignore[misc]
     if len(table) > 1:
         forecasts[CHOSEN] = _best_of(case, list(table.values()), epsilon)
     else:
@@ -320,10 +321,10 @@ def _summarise(
         skills=1 - sums.sum(axis=1) / sums[0].sum(),
         lower=lower,
         upper=upper,
-        powers=powers,
-        power_errors=[
-            power_error(p, outcomes, owner, power) for p, power in zip(predictions, powers, strict=True)
-        ],
+        powers=np.array(powers),
+        power_errors=np.array(
+            [power_error(p, outcomes, owner, power) for p, power in zip(predictions, powers, strict=True)]
+        ),
         diagrams=tuple(reliability(p, outcomes, transitions, n_bins=n_bins) for p in predictions),
         direction=direction,
         n_frames=len(outcomes),

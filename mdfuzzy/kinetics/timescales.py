@@ -152,18 +152,21 @@ def implied_timescales(
     confidence = check_real("confidence", confidence, above=0, at_most=1)
     draws = draw_trajectories(len(dtrajs), n_bootstrap, seed)
     automatic = lags is None
-    if automatic:
-        lags = np.geomspace(1, max(1, max(map(len, dtrajs)) // 10), _LAGS).round().astype(int)
-    lags = np.array(sorted({check_lag(lag, dtrajs, "lags") for lag in lags}), np.int64)
-    if len(lags) == 0:
+    asked: Sequence[int] | np.ndarray
+    if lags is None:
+        asked = np.geomspace(1, max(1, max(map(len, dtrajs)) // 10), _LAGS).round().astype(int)
+    else:
+        asked = lags
+    used = np.array(sorted({check_lag(lag, dtrajs, "lags") for lag in asked}), np.int64)
+    if len(used) == 0:
         raise ValueError("`lags` must hold at least one lag; got none. Leave it out for an automatic range.")
     # States that are connected at a lag are connected at every shorter one.
-    states = connected_model(pair_counts(dtrajs, lags[0]).sum(axis=0), lags[0]).count_model.state_symbols
+    states = connected_model(pair_counts(dtrajs, used[0]).sum(axis=0), used[0]).count_model.state_symbols
     p = _TIMESCALES if n_timescales is None else check_int("n_timescales", n_timescales, 1)
     p = min(p, len(states) - 1)
-    values, lower, upper = (np.full((len(lags), p), np.nan) for _ in range(3))
-    complete = np.zeros(len(lags), np.int64)
-    for row, lag in enumerate(lags):
+    values, lower, upper = (np.full((len(used), p), np.nan) for _ in range(3))
+    complete = np.zeros(len(used), np.int64)
+    for row, lag in enumerate(used):
         counts = pair_counts(dtrajs, lag)[:, states][:, :, states]
         found = _timescales(counts.sum(axis=0), lag)[:p]
         drawn = np.array([_timescales(each, lag) for each in bootstrap_sums(counts, draws)])
@@ -173,12 +176,12 @@ def implied_timescales(
         low, high = interval(drawn[:, :p], confidence)
         for table, times in ((values, found), (lower, low), (upper, high)):
             table[row, known] = scale * times[known]
-    kept = len(lags)
+    kept = len(used)
     while automatic and kept > 1 and np.isnan(values[kept - 1]).all():
         kept -= 1
     return ImpliedTimescales(
-        lags=lags[:kept],
-        lag_times=scale * lags[:kept],
+        lags=used[:kept],
+        lag_times=scale * used[:kept],
         values=values[:kept],
         lower=lower[:kept],
         upper=upper[:kept],

@@ -182,7 +182,7 @@ def _search_map(
     commonest: np.ndarray = np.array([values[rows].sum(axis=0) for rows in groups]).argmax(axis=0)
     best_total, best = -np.inf, commonest
     for turn in range(restarts + 1):
-        mapping = commonest.copy() if turn == 0 else rng.integers(n_labels, size=clusters)
+        mapping: np.ndarray = commonest.copy() if turn == 0 else rng.integers(n_labels, size=clusters)
         caught = [values[rows][:, mapping == label].sum(axis=1) for label, rows in enumerate(groups)]
         improved = True
         while improved:

@@ -3,15 +3,18 @@
 import os
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from mdfuzzy._atomic import whole_file
 from mdfuzzy._check import check_choice, check_int, check_type
+from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.frames import Frames
 from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales
+from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots._axes import DPI, new_figure
 from mdfuzzy.plots.betas import beta_scan
@@ -19,13 +22,15 @@ from mdfuzzy.plots.forecasts import reliability
 from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
 from mdfuzzy.plots.networks import state_network
 from mdfuzzy.plots.peaks import persistence_diagram, prominences
-from mdfuzzy.plots.planes import draw
+from mdfuzzy.plots.planes import Kind, draw
 from mdfuzzy.plots.projections import Projection, project, torsions
 from mdfuzzy.plots.timelines import membership_timeline
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
+#: Draws a picture.
+Picture = Callable[[], "Figure | SubFigure"]
 #: Timelines that are written, at most.
 _TIMELINES = 4
 
@@ -63,7 +68,7 @@ def overview(
     projection = _projection(result, residue) if projection is None else projection
     figure = new_figure(11.4, 3.1)
     grid = projection.bin()
-    titles = {"density": "frames", "states": "states", "second": "transitions"}
+    titles: dict[Kind, str] = {"density": "frames", "states": "states", "second": "transitions"}
     for ax, (kind, title) in zip(figure.subplots(1, 3), titles.items(), strict=True):
         draw(projection, result, kind=kind, bins=grid, ax=ax)
         ax.set_title(title)
@@ -71,7 +76,7 @@ def overview(
 
 
 def write_plots(
-    folder: str | os.PathLike,
+    folder: str | os.PathLike[str],
     result: Clustering,
     *,
     residue: int | str | None = None,
@@ -135,35 +140,48 @@ def write_plots(
         if re.fullmatch(r"(state|timeline)-\d+", path.stem) and path.stem not in pictures:
             path.unlink()
     return [
-        _write(folder / f"{name}.png", draw_it(), dpi)
+        _write(folder / f"{name}.png", cast("Figure", draw_it()), dpi)
         for name, draw_it in pictures.items()
         if not kinds or {name, groups[name]} & {*kinds}
     ]
 
 
-def _pictures(result: Clustering, projection: Projection) -> dict[str, Callable[[], "Figure"]]:
+def _pictures(result: Clustering, projection: Projection) -> dict[str, Picture]:
     """Return what draws each picture of a clustering, by name."""
     grid = projection.bin()
-    pictures = {"overview": lambda: overview(result, projection=projection)}
-    maps = {"density": "density", "free-energy": "free_energy", "states": "states", "transitions": "second"}
+    pictures: dict[str, Picture] = {"overview": lambda: overview(result, projection=projection)}
+    maps: dict[str, Kind] = {
+        "density": "density",
+        "free-energy": "free_energy",
+        "states": "states",
+        "transitions": "second",
+    }
     for name, kind in maps.items():
-        pictures[name] = lambda kind=kind: draw(projection, result, kind=kind, bins=grid).figure
+        pictures[name] = partial(_map, projection, result, kind=kind, bins=grid)
     for state in range(result.n_states):
-        what = {"kind": "membership", "state": state, "bins": grid}
-        pictures[f"state-{state}"] = lambda what=what: draw(projection, result, **what).figure
+        pictures[f"state-{state}"] = partial(
+            _map, projection, result, kind="membership", state=state, bins=grid
+        )
     pictures["persistence"] = lambda: persistence_diagram(result).figure
     pictures["prominences"] = lambda: prominences(result).figure
     if result.beta_scan is not None:
         pictures["beta"] = lambda: beta_scan(result).figure
-    if result.transition_regions is not None:
+    regions, data = result.transition_regions, cast("Frames | Features", result.data)
+    if regions is not None:
         pictures["network"] = lambda: (
-            state_network(result.transition_regions, [state.fraction for state in result.states]).figure
+            state_network(regions, [state.fraction for state in result.states]).figure
         )
-    for number in range(min(result.data.n_trajectories, _TIMELINES)):
-        pictures[f"timeline-{number}"] = lambda number=number: (
-            membership_timeline(result.data, result.memberships, trajectory=number).figure
-        )
+    for number in range(min(data.n_trajectories, _TIMELINES)):
+        pictures[f"timeline-{number}"] = partial(_timeline, data, result.memberships, number)
     return pictures
+
+
+def _map(projection: Projection, result: Clustering, **what: Any) -> "Figure | SubFigure":
+    return draw(projection, result, **what).figure
+
+
+def _timeline(data: Frames | Features, memberships: Memberships, number: int) -> "Figure | SubFigure":
+    return membership_timeline(data, memberships, trajectory=number).figure
 
 
 def _write(path: Path, figure: "Figure", dpi: int) -> Path:

@@ -1,7 +1,7 @@
 """The peaks of the density: when they are born and die, and how far they stand out."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from mdfuzzy.states.persistence import Persistence
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_NOISE = {"marker": "o", "color": "0.55", "linewidths": 0, "zorder": 2, "rasterized": True}
-_STATE = {"marker": "o", "s": 70, "edgecolors": "black", "linewidths": 0.7, "zorder": 3}
+_NOISE: dict[str, Any] = {"marker": "o", "color": "0.55", "linewidths": 0, "zorder": 2, "rasterized": True}
+_STATE: dict[str, Any] = {"marker": "o", "s": 70, "edgecolors": "black", "linewidths": 0.7, "zorder": 3}
 
 
 @dataclass(frozen=True)

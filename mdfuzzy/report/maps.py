@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -84,7 +85,7 @@ def projections(result: Clustering) -> dict[str, Callable[[], Projection]]:
     return {"features": partial(project, data)}
 
 
-def describe_maps(result: Clustering) -> dict[str, object] | None:
+def describe_maps(result: Clustering) -> dict[str, Any] | None:
     """Return all that the interactive plot needs, ready for JSON; None if there are no two coordinates.
 
     The frames are binned, for every residue and beta: the state of most frames in a bin, the mean of their
@@ -133,7 +134,7 @@ def _within_budget(
 
 def _describe_plane(
     plane: Projection, solved: list[Solution], seconds: list[np.ndarray], number: int
-) -> dict[str, object]:
+) -> dict[str, Any]:
     grid = plane.bin(number)
     cells = np.flatnonzero(grid.counts)
     layers = []
@@ -169,7 +170,7 @@ def _part(grid: Bins, frames: np.ndarray | None) -> Bins:
     return Bins(grid.edges, index, counts, grid.periodic)
 
 
-def _marks(plane: Projection, result: Clustering) -> dict[str, object]:
+def _marks(plane: Projection, result: Clustering) -> dict[str, Any]:
     """Return where the peaks of the states are, and the most mixed frame of each transition region."""
     peaks = [f"<b>state {row.state}</b>, {row.fraction:.1%} of all frames: its peak" for row in result.states]
     marks = {"peaks": _points(plane, result.cores.peaks, peaks)}
@@ -183,7 +184,7 @@ def _marks(plane: Projection, result: Clustering) -> dict[str, object]:
     return marks
 
 
-def _points(plane: Projection, frames: np.ndarray, texts: list[str]) -> dict[str, object]:
+def _points(plane: Projection, frames: np.ndarray, texts: list[str]) -> dict[str, Any]:
     x, y = rounded(plane.values[frames].T)
     return {"x": x, "y": y, "text": texts}
 

@@ -1,9 +1,11 @@
 """The page: its parts put together, and written to a file."""
 
 import os
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 from string import Template
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +42,7 @@ _SECTIONS = {
 
 
 def write_report(
-    path: str | os.PathLike,
+    path: str | os.PathLike[str],
     result: Clustering,
     *,
     timescales: ImpliedTimescales | None = None,
@@ -143,7 +145,7 @@ def render(
     texts = _texts(result, data, timescales, test)
     links = "".join(f'<li><a href="#{name}">{short}</a></li>' for name, (_, short) in shown.items())
     parts = {
-        "title": words.escape(title or "Metastable states and transitions"),
+        "title": escape(title or "Metastable states and transitions"),
         "lead": words.lead(result),
         "version": __version__,
         "style": _read("style.css"),
@@ -164,7 +166,7 @@ def render(
 
 def _texts(
     result: Clustering,
-    data: dict,
+    data: dict[str, Any],
     timescales: ImpliedTimescales | None,
     test: ChapmanKolmogorov | None,
 ) -> dict[str, str]:
