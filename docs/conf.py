@@ -3,6 +3,11 @@
 from importlib import import_module
 from pathlib import Path
 
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.domains.python import PyXRefRole
+from sphinx.environment import BuildEnvironment
+
 import mdfuzzy
 
 project = "mdfuzzy"
@@ -35,6 +40,7 @@ nitpicky = True
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
+default_role = "py:name"
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_class_members_toctree = False
@@ -88,6 +94,30 @@ def write_reference(page: Path) -> None:
     if not page.exists() or page.read_text() != text:  # an unchanged page is not built again
         page.parent.mkdir(exist_ok=True)
         page.write_text(text)
+
+
+class Name(PyXRefRole):
+    """A name in a docstring: a link if it is in the reference, code if not, such as that of a parameter."""
+
+    def result_nodes(
+        self, document: nodes.document, env: BuildEnvironment, node: nodes.Element, is_ref: bool
+    ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Mark the reference as one that need not lead anywhere."""
+        node["may_be_missing"] = True
+        return [node], []
+
+
+def leave_as_code(
+    app: Sphinx, env: BuildEnvironment, node: nodes.Element, content: nodes.TextElement
+) -> nodes.TextElement | None:
+    """Return the text of a name that is not in the reference, without a link."""
+    return content if node.get("may_be_missing") else None
+
+
+def setup(app: Sphinx) -> None:
+    """Make links of the names that docstrings have in single backticks."""
+    app.add_role_to_domain("py", "name", Name())
+    app.connect("missing-reference", leave_as_code)
 
 
 write_reference(Path(__file__).parent / "reference" / "index.rst")

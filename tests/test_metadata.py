@@ -87,6 +87,15 @@ def test_addresses_are_those_of_the_registry_of_mdanalysis():
     assert PROJECT["urls"] == {name: entries[key] for name, key in keys.items()}
 
 
+def test_type_checkers_see_the_public_names():
+    stub = Path(mdfuzzy.__file__).with_suffix(".pyi").read_text()
+    homes = {name: f"mdfuzzy.{home}" for name, home in mdfuzzy._HOME.items()}
+    homes |= dict.fromkeys(mdfuzzy._MODULES, "mdfuzzy")
+    listed = {name: home for home, name, again in re.findall(r"from (\S+) import (\w+) as (\w+)", stub)}
+    assert listed == homes
+    assert Path(mdfuzzy.__file__).with_name("py.typed").exists()
+
+
 # --- Python versions
 
 

@@ -3,11 +3,13 @@
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import mdfuzzy as mf
 
 if TYPE_CHECKING:
+    from mdfuzzy.frames.frames import Frames
+    from mdfuzzy.kinetics.transition_regions import TransitionRegions
     from mdfuzzy.pipeline.assignment import Assignment
     from mdfuzzy.pipeline.clustering import Clustering
     from mdfuzzy.pipeline.validation import Validation
@@ -43,7 +45,7 @@ def write_pictures(
 
 def write_exports(folder: Path, result: "Clustering | Assignment", kinds: Sequence[str]) -> Iterator[str]:
     """Write files for other programs and yield a line about each kind."""
-    data, cores, memberships = result.data, result.cores, result.memberships
+    data, cores, memberships = cast("Frames", result.data), result.cores, result.memberships
     for kind in kinds:
         logger.info(f"writing exports: {kind}")
         if kind == "pyemma":
@@ -52,7 +54,8 @@ def write_exports(folder: Path, result: "Clustering | Assignment", kinds: Sequen
             yield f"{EXPORTS[kind]} in {folder / 'pyemma'}"
         elif kind == "structures":
             place = folder / "structures"
-            mf.exports.structures(place, data, cores, memberships, result.transition_regions, overwrite=True)
+            regions = cast("TransitionRegions", cast("Clustering", result).transition_regions)
+            mf.exports.structures(place, data, cores, memberships, regions, overwrite=True)
             yield f"{EXPORTS[kind]} in {place}"
         else:
             mf.exports.frame_table(folder / "frames.csv", data, cores, memberships, overwrite=True)

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 @click.pass_obj
 def command(
     session: Session,
+    /,
     files: tuple[str, ...],
     output: str,
     bare: bool,
@@ -121,7 +122,7 @@ def show(result: "Clustering") -> None:
     """Print the states, the transition regions between them, and what was chosen and why."""
     click.echo(repr(result))
     click.echo(result.states)
-    if result.n_states > 1:
+    if result.n_states > 1 and result.transition_regions is not None:
         click.echo()
         click.echo(result.transition_regions.table())
     click.echo()

@@ -62,14 +62,15 @@ class ImpliedTimescales:
     lower: np.ndarray
     upper: np.ndarray
     unit: str
-    complete: np.ndarray | None = None
+    complete: np.ndarray = None  # type: ignore[assignment]  # none, if it is not given
     n_bootstrap: int = 0
     confidence: float = 0.9
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lags", read_only(np.asarray(self.lags, np.int64)))
-        complete = np.zeros(len(self.lags)) if self.complete is None else self.complete
-        object.__setattr__(self, "complete", read_only(np.asarray(complete, np.int64)))
+        if self.complete is None:
+            object.__setattr__(self, "complete", np.zeros(len(self.lags)))
+        object.__setattr__(self, "complete", read_only(np.asarray(self.complete, np.int64)))
         for name in ("lag_times", "values", "lower", "upper"):
             object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), np.float64)))
 

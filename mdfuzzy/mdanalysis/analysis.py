@@ -27,7 +27,7 @@ def _with_settings(kind: type["FuzzyModeSeekingAnalysis"]) -> type["FuzzyModeSee
         Parameter("verbose", Parameter.KEYWORD_ONLY, default=False),
     ]
     chosen = [Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default) for each in fields(Settings)]
-    kind.__signature__ = Signature([*own, *chosen])  # type: ignore[attr-defined]
+    kind.__signature__ = Signature([*own, *chosen])
     return kind
 
 
@@ -148,7 +148,8 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
                 f"`start`, `stop`, `step` and `frames` must choose at least 3 frames; got {self.n_frames} of "
                 f"{self._trajectory.n_frames}. States need a sample."
             )
-        frames, self._recording = self._recording.frames(), None
+        frames = self._recording.frames()
+        del self._recording  # its memory
         found = cluster(frames, self._settings, progress=self._progress)
         self.results.clustering = found
         self.results.labels = found.labels

@@ -179,10 +179,10 @@ def _search_map(
     """Change the label of one cluster at a time, as long as the sum of logarithms grows."""
     clusters = values.shape[1]
     groups = [np.flatnonzero(codes == label) for label in range(n_labels)]
-    commonest: np.ndarray = np.array([values[rows].sum(axis=0) for rows in groups]).argmax(axis=0)
+    commonest = np.asarray(np.array([values[rows].sum(axis=0) for rows in groups]).argmax(axis=0))
     best_total, best = -np.inf, commonest
     for turn in range(restarts + 1):
-        mapping: np.ndarray = commonest.copy() if turn == 0 else rng.integers(n_labels, size=clusters)
+        mapping = commonest.copy() if turn == 0 else np.asarray(rng.integers(n_labels, size=clusters))
         caught = [values[rows][:, mapping == label].sum(axis=1) for label, rows in enumerate(groups)]
         improved = True
         while improved:

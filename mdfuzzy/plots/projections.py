@@ -135,22 +135,24 @@ def project(
         remedy = "So many coordinates have the loaded atoms."
         pair = _check_columns(columns, 3 * data.n_atoms, remedy)
         values, shares = _principal_components(data.xyz, pair)
-        names = tuple(
+        first, second = (
             f"PC {at + 1} (nm), {100 * share:.0f} % of variance"
             for at, share in zip(pair, shares, strict=True)
         )
+        names = first, second
         return Projection(values, names if labels is None else _check_labels(labels), equal=True)
     features = data if isinstance(data, Features) else Features(np.asarray(data))
     pair = _check_columns(columns, features.values.shape[1], "So many features there are.")
-    periods = tuple(features.period if at in features.periodic else None for at in pair)
-    names = tuple(f"feature {at}" for at in pair) if labels is None else _check_labels(labels)
-    return Projection(features.values[:, pair], names, periods, equal=periods[0] == periods[1] is not None)
+    x, y = (features.period if at in features.periodic else None for at in pair)
+    names = (f"feature {pair[0]}", f"feature {pair[1]}") if labels is None else _check_labels(labels)
+    return Projection(features.values[:, pair], names, (x, y), equal=x == y is not None)
 
 
 def _check_columns(columns: tuple[int, int], number: int, remedy: str) -> tuple[int, int]:
     if np.shape(columns) != (2,) or columns[0] == columns[1]:
         raise ValueError(f"`columns` must be two different columns; got {columns!r}. {remedy}")
-    return tuple(check_int("columns", at, 0, number - 1, remedy=remedy) for at in columns)
+    x, y = (check_int("columns", at, 0, number - 1, remedy=remedy) for at in columns)
+    return x, y
 
 
 def _check_labels(labels: tuple[str, str]) -> tuple[str, str]:

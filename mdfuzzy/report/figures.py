@@ -1,11 +1,13 @@
 """Figures that only have to be drawn, as plotly takes them: dictionaries of data and layout."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from mdfuzzy._words import counted
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
+from mdfuzzy.kinetics.transition_regions import TransitionRegions
+from mdfuzzy.memberships.beta_scan import BetaScan
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.plots.networks import layout_states, list_links
@@ -54,7 +56,7 @@ def see_through(color: str, opacity: float) -> str:
 
 def beta_figure(result: Clustering) -> dict[str, Any]:
     """Draw the entropy of the memberships against beta, the score that chose it if there is one, and beta."""
-    scan, beta = result.beta_scan, result.memberships.beta
+    scan, beta = cast("BetaScan", result.beta_scan), result.memberships.beta
     finite = np.isfinite(scan.betas)
     curves = [("entropy H", scan.entropy, "#0072b2", "y")]
     if result.settings.beta == "kinetic":
@@ -102,7 +104,7 @@ def network_figure(result: Clustering) -> dict[str, Any]:
     """Draw the states as circles, and transition regions and transitions as lines between them."""
     colors = state_colors(result.n_states)
     shares = [row.fraction for row in result.states]
-    links = list_links(result.transition_regions)
+    links = list_links(cast("TransitionRegions", result.transition_regions))
     places = layout_states(result.n_states, np.array([link.pair for link in links]).reshape(-1, 2))
     traces, middles, numbers, texts = [], [], [], []
     for link in links:

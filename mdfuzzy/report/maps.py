@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.memberships.beta_scan import BetaScan
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.bins import Bins, suggest_bins
 from mdfuzzy.plots.planes import second_highest
@@ -66,7 +67,7 @@ def _same_numbers(result: Clustering, scanned: np.ndarray, frames: np.ndarray | 
         return np.arange(result.n_states)
     from scipy.optimize import linear_sum_assignment
 
-    nearest = np.argmin(np.abs(1 / result.beta_scan.betas - 1 / result.memberships.beta))
+    nearest = np.argmin(np.abs(1 / cast("BetaScan", result.beta_scan).betas - 1 / result.memberships.beta))
     return linear_sum_assignment(-result.memberships.values[frames].T @ scanned[nearest])[1]
 
 
