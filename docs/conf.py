@@ -107,17 +107,22 @@ class Name(PyXRefRole):
         return [node], []
 
 
-def leave_as_code(
+def find_name(
     app: Sphinx, env: BuildEnvironment, node: nodes.Element, content: nodes.TextElement
-) -> nodes.TextElement | None:
-    """Return the text of a name that is not in the reference, without a link."""
-    return content if node.get("may_be_missing") else None
+) -> nodes.Element | None:
+    """Link a name of the package from the pages of its modules, too; one that is none is shown as code."""
+    if node.get("refdomain") != "py":
+        return None
+    target = f"mdfuzzy.{node['reftarget']}"
+    python = env.domains.python_domain
+    link = python.resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, content)
+    return link or (content if node.get("may_be_missing") else None)
 
 
 def setup(app: Sphinx) -> None:
     """Make links of the names that docstrings have in single backticks."""
     app.add_role_to_domain("py", "name", Name())
-    app.connect("missing-reference", leave_as_code)
+    app.connect("missing-reference", find_name)
 
 
 write_reference(Path(__file__).parent / "reference" / "index.rst")

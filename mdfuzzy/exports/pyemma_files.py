@@ -80,10 +80,22 @@ def write_pyemma(
     Path
         The folder.
 
+    Raises
+    ------
+    FileExistsError
+        If the files are there already, and `overwrite` is False.
+    ValueError
+        If memberships and cores have different numbers of states.
+
     Warns
     -----
     UserWarning
         If trajectories touch no core; PyEMMA will leave them out.
+
+    See Also
+    --------
+    kinetics.milestoned_dtrajs : The discrete trajectories that are written.
+    kinetics.markov_model : A Markov model without PyEMMA.
 
     Notes
     -----

@@ -101,6 +101,18 @@ def structures(
     Path
         The folder.
 
+    Raises
+    ------
+    FileExistsError
+        If the files are there already, and `overwrite` is False.
+    ValueError
+        If mdtraj does not write the format, or it needs a periodic box that the frames do not have.
+
+    See Also
+    --------
+    exports.frame_table : One line for every frame.
+    find_transition_regions : The transition frames that are written.
+
     Notes
     -----
     The folder holds

@@ -39,6 +39,10 @@ class Visits:
         Mean time from the first touch of the core to that of another, in `unit`: what milestoned trajectories
         show. Where it is many times `mean_dwell`, most stays miss the core, which is too small for kinetics.
 
+    See Also
+    --------
+    kinetics.visits : Find them.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -109,6 +113,16 @@ def visits(data: Frames | Features, cores: Cores, *, min_exits: int = 10, min_ra
     Returns
     -------
     Visits
+
+    Raises
+    ------
+    ValueError
+        If the cores are of other frames than `data`.
+
+    See Also
+    --------
+    kinetics.milestoned_dtrajs : The discrete trajectories that are cut into visits.
+    kinetics.transition_counts : Where the visits lead.
 
     Examples
     --------

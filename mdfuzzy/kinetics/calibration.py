@@ -61,6 +61,11 @@ class Calibration:
     n_frames, n_transitions, n_trajectories : int
         How many frames were scored, in how many transitions between cores, of how many trajectories.
 
+    See Also
+    --------
+    kinetics.calibration : Compute it.
+    plots.reliability : Draw it.
+
     Examples
     --------
     A walk on a line between two cores; the memberships are its committor.
@@ -174,6 +179,22 @@ def calibration(
     Returns
     -------
     Calibration
+
+    Raises
+    ------
+    ValueError
+        If fewer than two trajectories hold transitions, or the memberships are of other frames or states.
+
+    See Also
+    --------
+    kinetics.kinetic_criterion : Choose beta by this score.
+    kinetics.find_outcomes : The core that the molecule reaches next.
+    plots.reliability : Draw predicted against observed frequencies.
+
+    References
+    ----------
+    * J. Bröcker and L. A. Smith, *Increasing the Reliability of Reliability Diagrams*, Weather and
+      Forecasting 22 (2007) 651-661.
 
     Examples
     --------

@@ -31,6 +31,10 @@ class Outcomes:
     n_states : int
         The number of cores, K.
 
+    See Also
+    --------
+    kinetics.find_outcomes : Find them.
+
     Examples
     --------
     >>> import mdfuzzy as mf
@@ -79,6 +83,15 @@ def find_outcomes(data: Frames | Features, cores: Cores | npt.ArrayLike) -> Outc
     Returns
     -------
     Outcomes
+
+    Raises
+    ------
+    ValueError
+        If the cores are of other frames than `data`.
+
+    See Also
+    --------
+    kinetics.calibration : Compare memberships with the outcomes.
 
     Examples
     --------

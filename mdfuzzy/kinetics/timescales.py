@@ -45,6 +45,11 @@ class ImpliedTimescales:
     confidence : float
         Of the interval.
 
+    See Also
+    --------
+    kinetics.implied_timescales : Compute them.
+    plots.implied_timescales : Draw them.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -137,6 +142,25 @@ def implied_timescales(
     Returns
     -------
     ImpliedTimescales
+
+    Raises
+    ------
+    ValueError
+        If the states are negative, the lag leaves no pair of frames, or no two states are connected at it.
+    TypeError
+        If `dtrajs` is no list of arrays of int.
+
+    See Also
+    --------
+    kinetics.markov_model : The model at one lag.
+    plots.implied_timescales : Draw the timescales.
+
+    References
+    ----------
+    * W. C. Swope, J. W. Pitera and F. Suits, *Describing Protein Folding Kinetics by Molecular Dynamics
+      Simulations. 1. Theory*, J. Phys. Chem. B 108 (2004) 6571-6581.
+    * J.-H. Prinz et al., *Markov Models of Molecular Kinetics: Generation and Validation*, J. Chem. Phys. 134
+      (2011) 174105.
 
     Examples
     --------

@@ -52,6 +52,11 @@ class BetaScan:
     memberships : (m, n, K) float32 or None
         The memberships at each beta; rows, with what is lost, are divided by their sums.
 
+    See Also
+    --------
+    scan_beta : Compute a scan.
+    plots.beta_scan : Draw it.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -158,6 +163,25 @@ def scan_beta(
     BetaScan
         With the memberships at every beta. Its `notes` say if the choice sits on the end of the grid, if H
         is not level at both ends and in between (three plateaus), or if H does not fall at all.
+
+    Raises
+    ------
+    ValueError
+        If `betas` holds fewer than three different finite numbers, or `frames` does not have one index per
+        point.
+    TypeError
+        If `criterion` is no function.
+
+    See Also
+    --------
+    solve_memberships : Memberships at one temperature.
+    kinetics.kinetic_criterion : Choose beta by the next state that the molecule reaches.
+    plots.beta_scan : Draw the scan.
+
+    References
+    ----------
+    * T. Bonis and S. Oudot, *A Fuzzy Clustering Algorithm for the Mode-Seeking Framework*, Pattern
+      Recognition Letters 102 (2018) 37-43, arXiv:1406.7130.
 
     Examples
     --------

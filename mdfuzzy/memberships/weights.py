@@ -134,6 +134,21 @@ def strong_edges(graph: Graph, *, kernel: Kernel = "uniform", bandwidth: float |
     bandwidth : float, optional
         h, for the Gaussian kernel: edges up to h * sqrt(2 log 2) = 1.18 h are kept.
 
+    Raises
+    ------
+    ValueError
+        If the Gaussian kernel has no `bandwidth`, or the uniform one has.
+
+    See Also
+    --------
+    solve_memberships : The walk on all edges.
+    rmsd_neighbors_within : All pairs within a radius.
+
+    References
+    ----------
+    * T. Bonis and S. Oudot, *A Fuzzy Clustering Algorithm for the Mode-Seeking Framework*, Pattern
+      Recognition Letters 102 (2018) 37-43, arXiv:1406.7130.
+
     Examples
     --------
     >>> import mdfuzzy as mf

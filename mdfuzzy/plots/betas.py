@@ -34,6 +34,15 @@ def beta_scan(scan: BetaScan | Clustering, *, ax: "Axes | None" = None) -> "Axes
     -------
     Axes
 
+    Raises
+    ------
+    ValueError
+        If the clustering was made without a scan over beta.
+
+    See Also
+    --------
+    scan_beta : The scan that is drawn.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf

@@ -26,6 +26,10 @@ class Bins:
     periodic : tuple of 2 bool
         Along which coordinates the last bin is a neighbour of the first.
 
+    See Also
+    --------
+    plots.bin_points : Sort points into bins.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -139,6 +143,15 @@ def bin_points(
     Returns
     -------
     Bins
+
+    Raises
+    ------
+    ValueError
+        If `points` is not of shape (n, 2).
+
+    See Also
+    --------
+    plots.plane : Draw binned points.
 
     Examples
     --------

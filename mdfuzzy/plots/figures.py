@@ -57,6 +57,16 @@ def overview(
     Figure
         Which pyplot does not know; ``figure.savefig("overview.png")`` writes it.
 
+    Raises
+    ------
+    ValueError
+        If the clustering began with neighbours, and no `projection` is given.
+
+    See Also
+    --------
+    plots.write_plots : Every picture of a clustering as a file.
+    plots.ramachandran : One of the pictures, over phi and psi.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -112,6 +122,16 @@ def write_plots(
         each state, ``persistence``, ``prominences``, and what there is of ``beta``, ``network``,
         ``timeline-N`` (of the first four trajectories), ``timescales``, ``chapman-kolmogorov`` and
         ``reliability``.
+
+    Raises
+    ------
+    ValueError
+        If the clustering began with neighbours and has no coordinates, or there is no such kind of picture.
+
+    See Also
+    --------
+    plots.overview : The first of the pictures.
+    report.write_report : A report with interactive pictures.
 
     Examples
     --------

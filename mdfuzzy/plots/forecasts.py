@@ -33,6 +33,21 @@ def reliability(
     -------
     Axes
 
+    Raises
+    ------
+    ValueError
+        If `forecast` is not one of those of the calibration.
+
+    See Also
+    --------
+    kinetics.calibration : Compare memberships with what came true.
+    kinetics.reliability : The diagram of any predictions.
+
+    References
+    ----------
+    * J. Bröcker and L. A. Smith, *Increasing the Reliability of Reliability Diagrams*, Weather and
+      Forecasting 22 (2007) 651-661.
+
     Examples
     --------
     >>> import mdfuzzy as mf

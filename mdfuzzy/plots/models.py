@@ -38,6 +38,10 @@ def implied_timescales(
     -------
     Axes
 
+    See Also
+    --------
+    kinetics.implied_timescales : The timescales that are drawn.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -118,6 +122,15 @@ def chapman_kolmogorov(
     -------
     (s, s) array of Axes
         One row for each state from which, one column for each state to which.
+
+    Raises
+    ------
+    ValueError
+        If `states` are not different states of the test.
+
+    See Also
+    --------
+    kinetics.chapman_kolmogorov : The test that is drawn.
 
     Examples
     --------

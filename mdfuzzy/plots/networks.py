@@ -62,6 +62,15 @@ def state_network(
     -------
     Axes
 
+    Raises
+    ------
+    ValueError
+        If the fractions or positions are not one per state.
+
+    See Also
+    --------
+    find_transition_regions : The regions and transitions that are drawn.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf

@@ -50,6 +50,16 @@ def persistence_diagram(
     -------
     Axes
 
+    See Also
+    --------
+    compute_persistence : The peaks that are drawn.
+    plots.prominences : The same peaks by their prominence.
+
+    References
+    ----------
+    * F. Chazal, L. J. Guibas, S. Y. Oudot and P. Skraba, *Persistence-Based Clustering in Riemannian
+      Manifolds*, J. ACM 60 (2013) 41.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -120,6 +130,16 @@ def prominences(
     Returns
     -------
     Axes
+
+    See Also
+    --------
+    compute_persistence : The peaks that are drawn.
+    plots.persistence_diagram : The same peaks by birth and death.
+
+    References
+    ----------
+    * F. Chazal, L. J. Guibas, S. Y. Oudot and P. Skraba, *Persistence-Based Clustering in Riemannian
+      Manifolds*, J. ACM 60 (2013) 41.
 
     Examples
     --------

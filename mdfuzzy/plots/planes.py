@@ -82,6 +82,16 @@ def ramachandran(
     -------
     Axes
 
+    Raises
+    ------
+    ValueError
+        If the frames have no phi and psi, or the values belong to other frames.
+
+    See Also
+    --------
+    plots.plane : The same over any two coordinates.
+    plots.overview : Frames, states and transitions side by side.
+
     Examples
     --------
     >>> import mdfuzzy as mf
@@ -137,6 +147,16 @@ def plane(
     Returns
     -------
     Axes
+
+    Raises
+    ------
+    ValueError
+        If the values belong to other frames, or `kind` needs memberships and gets none.
+
+    See Also
+    --------
+    plots.project : Two coordinates of frames or features.
+    plots.ramachandran : The same over phi and psi.
 
     Examples
     --------

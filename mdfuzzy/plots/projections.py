@@ -31,6 +31,11 @@ class Projection:
     equal : bool
         Whether both have the same unit, so that a picture should give them the same scale.
 
+    See Also
+    --------
+    plots.torsions : Phi and psi of a residue.
+    plots.project : Principal components or features.
+
     Examples
     --------
     >>> import mdfuzzy as mf
@@ -75,6 +80,16 @@ def torsions(frames: Frames, residue: int | str = 0) -> Projection:
     -------
     Projection
         In degrees.
+
+    Raises
+    ------
+    ValueError
+        If the frames have no phi and psi, or there is no such residue.
+
+    See Also
+    --------
+    plots.ramachandran : Draw them.
+    plots.project : Coordinates of molecules without phi and psi.
 
     Examples
     --------
@@ -124,6 +139,16 @@ def project(
     Projection
         Periodic where the features are. Of frames in nm: a distance between two points is never more than
         the RMSD of the two frames as they were superposed on the mean structure.
+
+    Raises
+    ------
+    ValueError
+        If `columns` are not two different columns.
+
+    See Also
+    --------
+    plots.plane : Draw the projection.
+    plots.torsions : Phi and psi instead.
 
     Examples
     --------

@@ -77,6 +77,18 @@ def write_report(
     Path
         The file. The same arguments always give the same bytes.
 
+    Raises
+    ------
+    FileNotFoundError
+        If the folder of `path` does not exist.
+    IsADirectoryError
+        If `path` is a folder.
+
+    See Also
+    --------
+    plots.write_plots : Pictures for a paper.
+    validate_model : Timescales and test for the report.
+
     Examples
     --------
     >>> import tempfile, numpy as np, mdfuzzy as mf
