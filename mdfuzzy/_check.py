@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from numbers import Integral, Real
+from typing import NoReturn, TypeVar, cast
 
 import numpy as np
 
+Choice = TypeVar("Choice", bound=str)
 
-def _refuse(name: str, rule: str, value: object, remedy: str, kind: type[Exception] = ValueError) -> None:
+
+def _refuse(name: str, rule: str, value: object, remedy: str, kind: type[Exception] = ValueError) -> NoReturn:
     raise kind(f"`{name}` must be {rule}; got {value!r}." + (f" {remedy}" if remedy else ""))
 
 
@@ -57,14 +60,14 @@ def check_optional_bool(name: str, value: object) -> bool | None:
     """Return `value` if it is True, False or None, or raise."""
     if not any(value is each for each in (True, False, None)):
         _refuse(name, "True, False or None", value, "", TypeError)
-    return value
+    return cast("bool | None", value)
 
 
-def check_choice(name: str, value: object, choices: Sequence[str], *, remedy: str = "") -> str:
+def check_choice(name: str, value: object, choices: Sequence[Choice], *, remedy: str = "") -> Choice:
     """Return `value` if it is one of `choices`, or raise."""
     if value not in choices:
         _refuse(name, "one of " + ", ".join(map(repr, choices)), value, remedy)
-    return value
+    return cast("Choice", value)
 
 
 def check_type(name: str, value: object, *kinds: type | None, remedy: str = "") -> None:

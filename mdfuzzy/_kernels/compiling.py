@@ -42,7 +42,7 @@ class _Listener(event.Listener):
 @contextmanager
 def announced() -> Iterator[None]:
     """Inside the block, log a message when the first kernel is compiled that is not on the disk."""
-    told = []
+    told: list[str] = []
 
     def announce(module: str) -> None:
         if not told:
@@ -61,14 +61,14 @@ def compiled_ahead() -> Iterator[None]:
     it is needed earlier, this process waits. The other one is started when the first kernel is not there
     yet, and stopped when the block ends.
     """
-    processes: list[subprocess.Popen] = []
+    processes: list[subprocess.Popen[bytes]] = []
 
     def share(module: str) -> None:
         if not processes:
             command = [sys.executable, "-W", "ignore", "-c", _LATER_STEPS]
             with suppress(OSError):  # then this process compiles everything
-                silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-                processes.append(subprocess.Popen(command, **silent))
+                nowhere = subprocess.DEVNULL
+                processes.append(subprocess.Popen(command, stdout=nowhere, stderr=nowhere))
         elif not module.startswith(_SEARCH):
             processes[0].wait()
 

@@ -1,11 +1,12 @@
 """One decorator for every kernel: compiled on first call, kept on disk where the disk allows it."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numba
 
 
-def compiled(**options: object) -> Callable[[Callable], Callable]:
+def compiled(**options: object) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile a function with numba's nopython mode and no division check, cached on disk if possible.
 
     ``error_model="numpy"`` matters: Python's check for division by zero alone blocks vectorisation.
@@ -13,7 +14,7 @@ def compiled(**options: object) -> Callable[[Callable], Callable]:
     compiled anew in every process.
     """
 
-    def decorate(function: Callable) -> Callable:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return numba.njit(cache=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
         except RuntimeError as error:

@@ -31,6 +31,7 @@ class InOrder(click.Group):
     """A group that lists its commands in the order in which they were added, not by the alphabet."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands in the order in which they were added."""
         return list(self.commands)
 
 
@@ -62,7 +63,7 @@ def one_line(message: object) -> str:
 def messages_on_stderr() -> Iterator[None]:
     """Inside the block, show warnings and the package's messages as single lines."""
 
-    def show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    def show_warning(message: Warning | str, *_: object, **__: object) -> None:
         click.echo(f"mdfuzzy: warning: {one_line(message)}", err=True)
 
     logger, handler = logging.getLogger("mdfuzzy"), logging.StreamHandler(sys.stderr)

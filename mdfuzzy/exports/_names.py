@@ -20,7 +20,7 @@ def trajectory_names(data: Trajectories) -> list[str]:
     ['ala2_00', 'ala2_03']
     """
     width = len(str(data.n_trajectories - 1))
-    parts = [(f"{number:0{width}}",) for number in range(data.n_trajectories)]
+    parts: list[tuple[str, ...]] = [(f"{number:0{width}}",) for number in range(data.n_trajectories)]
     for source in reversed(data.sources):
         if source.path is not None:
             path = Path(source.path)
@@ -59,5 +59,5 @@ def unique(names: Sequence[str]) -> list[str]:
     return given
 
 
-def _counts(names: Sequence[str]) -> Counter:
+def _counts(names: Sequence[str]) -> Counter[str]:
     return Counter(name.casefold() for name in names)

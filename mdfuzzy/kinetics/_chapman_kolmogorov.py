@@ -44,6 +44,11 @@ class ChapmanKolmogorov:
     confidence : float
         Of the interval.
 
+    See Also
+    --------
+    kinetics.chapman_kolmogorov : Make the test.
+    plots.chapman_kolmogorov : Draw it.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -126,6 +131,24 @@ def chapman_kolmogorov(
     Returns
     -------
     ChapmanKolmogorov
+
+    Raises
+    ------
+    ValueError
+        If the states are negative, the lag leaves no pair of frames, or no two states are connected at it.
+    TypeError
+        If `dtrajs` is no list of arrays of int.
+
+    See Also
+    --------
+    kinetics.markov_model : The model that is tested.
+    plots.chapman_kolmogorov : Draw the test.
+    validate_model : The test for a clustering.
+
+    References
+    ----------
+    * J.-H. Prinz et al., *Markov Models of Molecular Kinetics: Generation and Validation*, J. Chem. Phys. 134
+      (2011) 174105.
 
     Examples
     --------

@@ -49,10 +49,20 @@ def kinetic_criterion(
     callable
         Takes `Memberships`, returns their skill.
 
+    Raises
+    ------
+    ValueError
+        If the trajectories hold no transitions from one core to another.
+
     Warns
     -----
     UserWarning
         If the trajectories go fewer than 10 times from one core to another.
+
+    See Also
+    --------
+    scan_beta : Takes the result as its `criterion`.
+    kinetics.calibration : The score with intervals and competitors.
 
     Examples
     --------

@@ -41,6 +41,15 @@ class MarkovModel:
     deeptime : MarkovStateModel
         The same model as deeptime's own object, for all that it offers; its times are in frames.
 
+    See Also
+    --------
+    kinetics.markov_model : Estimate one.
+
+    References
+    ----------
+    * J.-H. Prinz et al., *Markov Models of Molecular Kinetics: Generation and Validation*, J. Chem. Phys. 134
+      (2011) 174105.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -106,6 +115,22 @@ def markov_model(
     -----
     UserWarning
         If states are left out, because the trajectories do not connect them with the others both ways.
+
+    See Also
+    --------
+    kinetics.milestoned_dtrajs : Discrete trajectories with few recrossings.
+    kinetics.implied_timescales : Choose the lag.
+    kinetics.chapman_kolmogorov : Test the model.
+    validate_model : All of it in one call.
+
+    References
+    ----------
+    * J.-H. Prinz et al., *Markov Models of Molecular Kinetics: Generation and Validation*, J. Chem. Phys. 134
+      (2011) 174105.
+    * N.-V. Buchete and G. Hummer, *Coarse Master Equations for Peptide Folding Dynamics*, J. Phys. Chem. B
+      112 (2008) 6057-6069.
+    * C. Schütte, F. Noé, J. Lu, M. Sarich and E. Vanden-Eijnden, *Markov State Models Based on Milestoning*,
+      J. Chem. Phys. 134 (2011) 204105.
 
     Examples
     --------

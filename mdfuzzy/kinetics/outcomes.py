@@ -30,6 +30,10 @@ class Outcomes:
     n_states : int
         The number of cores, K.
 
+    See Also
+    --------
+    kinetics.find_outcomes : Find them.
+
     Examples
     --------
     >>> import mdfuzzy as mf
@@ -78,6 +82,15 @@ def find_outcomes(data: Trajectories, cores: Cores | npt.ArrayLike) -> Outcomes:
     Returns
     -------
     Outcomes
+
+    Raises
+    ------
+    ValueError
+        If the cores are of other frames than `data`.
+
+    See Also
+    --------
+    kinetics.calibration : Compare memberships with the outcomes.
 
     Examples
     --------

@@ -31,6 +31,11 @@ class Reliability:
     pairs : (b,) int64
         How many pairs are in the bin.
 
+    See Also
+    --------
+    kinetics.reliability : Compute it.
+    plots.reliability : Draw it.
+
     Examples
     --------
     >>> import numpy as np
@@ -72,6 +77,21 @@ def reliability(
     Returns
     -------
     Reliability
+
+    Raises
+    ------
+    ValueError
+        If `predicted` are no probabilities, or the outcomes are not one per row.
+
+    See Also
+    --------
+    kinetics.calibration : Reliability of memberships, with competitors.
+    plots.reliability : Draw the diagram.
+
+    References
+    ----------
+    * J. Bröcker and L. A. Smith, *Increasing the Reliability of Reliability Diagrams*, Weather and
+      Forecasting 22 (2007) 651-661.
 
     Examples
     --------

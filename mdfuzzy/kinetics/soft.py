@@ -33,6 +33,10 @@ class SoftModel:
     lower, upper : (K - 1,) float64 or None
         The interval of `timescales` from a bootstrap over trajectories; NaN where it is not determined.
 
+    See Also
+    --------
+    kinetics.soft_model : Estimate one.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -102,6 +106,16 @@ def soft_model(
     -------
     SoftModel
         With times in ps if the frames are evenly spaced in a known time, else in frames.
+
+    Raises
+    ------
+    ValueError
+        If there is one state only, or the memberships are not linearly independent at this lag.
+
+    See Also
+    --------
+    kinetics.markov_model : The model of discrete trajectories.
+    kinetics.vamp2_score : Compare models.
 
     Examples
     --------

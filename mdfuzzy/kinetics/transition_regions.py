@@ -36,6 +36,10 @@ class TransitionRegions:
         Transitions between pairs of states that have no transition region: the two states and the number of
         transitions, most frequent first.
 
+    See Also
+    --------
+    find_transition_regions : Find them.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -115,6 +119,16 @@ def find_transition_regions(
     Returns
     -------
     TransitionRegions
+
+    Raises
+    ------
+    ValueError
+        If `cores` and `memberships` have different numbers of states, or frames other than those of `data`.
+
+    See Also
+    --------
+    solve_memberships : The memberships that the regions are taken from.
+    plots.state_network : Draw states, regions and transitions.
 
     Examples
     --------

@@ -25,6 +25,17 @@ class Vamp2Score:
     dim : int
         The number of processes that were scored, without the constant one.
 
+    See Also
+    --------
+    kinetics.vamp2_score : Compute it.
+
+    References
+    ----------
+    * H. Wu and F. Noé, *Variational Approach for Learning Markov Processes from Time Series Data*, J.
+      Nonlinear Sci. 30 (2020) 23-66.
+    * R. T. McGibbon and V. S. Pande, *Variational Cross-Validation of Slow Dynamical Modes in Molecular
+      Kinetics*, J. Chem. Phys. 142 (2015) 124105.
+
     Examples
     --------
     >>> import mdfuzzy as mf
@@ -92,6 +103,25 @@ def vamp2_score(
     -------
     Vamp2Score
         Between 1 and ``1 + dim``, larger is better.
+
+    Raises
+    ------
+    TypeError
+        If `series` is no list of arrays, one per trajectory.
+    ValueError
+        If the arrays are empty or differ in their number of columns.
+
+    See Also
+    --------
+    kinetics.soft_model : The model of fuzzy memberships.
+    kinetics.markov_model : The model of discrete trajectories.
+
+    References
+    ----------
+    * H. Wu and F. Noé, *Variational Approach for Learning Markov Processes from Time Series Data*, J.
+      Nonlinear Sci. 30 (2020) 23-66.
+    * R. T. McGibbon and V. S. Pande, *Variational Cross-Validation of Slow Dynamical Modes in Molecular
+      Kinetics*, J. Chem. Phys. 142 (2015) 124105.
 
     Examples
     --------

@@ -64,6 +64,11 @@ class Memberships:
         The largest deviation of a row's sum, with `lost`, from 1. Every column is solved on its own,
         so this follows the true error.
 
+    See Also
+    --------
+    solve_memberships : Compute memberships.
+    extend_memberships : Memberships of new points.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -210,6 +215,18 @@ def solve_memberships(
     -----
     UserWarning
         If there is one state only, or if points have no way to any core (`Memberships.unreachable`).
+
+    See Also
+    --------
+    find_cores : The cores that absorb the walk.
+    scan_beta : Memberships at many temperatures of the walk.
+    extend_memberships : Memberships of new points.
+    find_transition_regions : The frames between two states.
+
+    References
+    ----------
+    * T. Bonis and S. Oudot, *A Fuzzy Clustering Algorithm for the Mode-Seeking Framework*, Pattern
+      Recognition Letters 102 (2018) 37-43, arXiv:1406.7130.
 
     Examples
     --------

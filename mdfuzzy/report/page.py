@@ -1,9 +1,11 @@
 """The page: its parts put together, and written to a file."""
 
 import os
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 from string import Template
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +42,7 @@ _SECTIONS = {
 
 
 def write_report(
-    path: str | os.PathLike,
+    path: str | os.PathLike[str],
     result: Clustering,
     *,
     timescales: ImpliedTimescales | None = None,
@@ -79,6 +81,15 @@ def write_report(
     ------
     FileExistsError
         If `path` is a file of another origin.
+    FileNotFoundError
+        If the folder of `path` does not exist.
+    IsADirectoryError
+        If `path` is a folder.
+
+    See Also
+    --------
+    plots.write_plots : Pictures for a paper.
+    validate_model : Timescales and test for the report.
 
     Examples
     --------
@@ -161,29 +172,29 @@ def render(
     shown = {name: titles for name, titles in _SECTIONS.items() if name not in empty}
     texts = _texts(result, data, timescales, test)
     links = "".join(f'<li><a href="#{name}">{short}</a></li>' for name, (_, short) in shown.items())
-    parts = dict(
-        title=words.escape(title or "Metastable states and transitions"),
-        lead=words.lead(result),
-        version=__version__,
-        style=_read("style.css"),
-        links=f"<ul>{links}</ul>",
-        headline=words.headline(result),
-        warnings=words.warning_list(result),
-        sections="\n".join(
+    parts = {
+        "title": escape(title or "Metastable states and transitions"),
+        "lead": words.lead(result),
+        "version": __version__,
+        "style": _read("style.css"),
+        "links": f"<ul>{links}</ul>",
+        "headline": words.headline(result),
+        "warnings": words.warning_list(result),
+        "sections": "\n".join(
             f'<section id="{name}">\n<h2>{long}</h2>\n{_fill(f"{name}.html", texts)}</section>'
             for name, (long, _) in shown.items()
         ),
-        data=to_json(data),
-        plotly=get_plotlyjs(),
-        plotly_version=get_plotlyjs_version(),
-        script="\n".join(map(_read, _SCRIPTS)),
-    )
+        "data": to_json(data),
+        "plotly": get_plotlyjs(),
+        "plotly_version": get_plotlyjs_version(),
+        "script": "\n".join(map(_read, _SCRIPTS)),
+    }
     return _fill("frame.html", parts)
 
 
 def _texts(
     result: Clustering,
-    data: dict,
+    data: dict[str, Any],
     timescales: ImpliedTimescales | None,
     test: ChapmanKolmogorov | None,
 ) -> dict[str, str]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import mdfuzzy
 
 if TYPE_CHECKING:
-    from distributed import Client, Future, Worker
+    from distributed import Client as Client  # for other modules, too
+    from distributed import Future, Worker
 
 logger = logging.getLogger("mdfuzzy")
 

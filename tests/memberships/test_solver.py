@@ -364,8 +364,8 @@ def test_groups_lump_to_a_walk_that_targets_and_lone_points_end():
         exits=exits,
         log_mass=log_mass,
         degrees=graph.degrees,
-        group=group,
     )
+    level.group = group
     level.members, level.first = _multilevel._members(group, rank, count)
     assert_array_equal(level.members[level.first[-1] :], np.flatnonzero(group == groups.ALONE))
     chosen = (group[:, None] == np.arange(count)).astype(float)

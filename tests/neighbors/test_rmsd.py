@@ -499,7 +499,7 @@ class TestKeptPairs:
             assert_same_graph(mf.rmsd_neighbors_within(peptide, radius=radius, store=store), graph)
         names = [name for name in store.steps if name.startswith("within-0.02-")]
         assert len(store.steps) == 3 * len(names)
-        for file in tmp_path.glob(f"{names[1]}-*.npy"):
+        for file in tmp_path.glob(f"data/{names[1]}-*.npy"):
             file.write_bytes(file.read_bytes()[:-1])
         assert store.get(names[1]) is None
         assert_same_graph(mf.rmsd_neighbors_within(peptide, radius=0.02, store=store), plain[0])
