@@ -4,13 +4,16 @@ import os
 import subprocess
 import sys
 
-#: Finds this very package, which imports nothing by itself, then everything else where this process does; and
-#: ends the process when the one that started it is gone, however that ended: its end of the pipe is closed.
+#: Finds this very package, which imports nothing by itself, then everything else where this process does.
 _BEGINNING = """
-import importlib, os, sys, threading
+import importlib, sys
 sys.path[:] = [{home!r}]
 import mdfuzzy
 sys.path[:] = {path!r}
+"""
+#: Ends the process when the one that started it is gone, however that ended: its end of the pipe is closed.
+_WATCH = """
+import os, threading
 def _end_with_parent(pipe=os.dup(0)):
     while os.read(pipe, 1):
         pass
@@ -19,7 +22,7 @@ threading.Thread(target=_end_with_parent, daemon=True).start()
 """
 
 
-def start_python(code: str, **options: object) -> subprocess.Popen:
+def start_python(code: str, *, listens: bool = False, **options: object) -> subprocess.Popen:
     """Run code in another process, which finds the packages that this one finds and ends with it.
 
     Modules come from where this process finds its own, but never from the current folder, where a file of
@@ -29,6 +32,8 @@ def start_python(code: str, **options: object) -> subprocess.Popen:
     ----------
     code : str
         What to run. It ends when its standard input is closed.
+    listens : bool
+        Whether the code reads its standard input itself, and ends when that does.
     **options
         Passed to `subprocess.Popen`.
 
@@ -41,5 +46,7 @@ def start_python(code: str, **options: object) -> subprocess.Popen:
     here = os.path.realpath(os.getcwd())
     path = [each for each in sys.path if each and os.path.realpath(each) != here]
     home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    command = [sys.executable, "-P", "-W", "ignore", "-c", _BEGINNING.format(home=home, path=path) + code]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, **options)
+    code = _BEGINNING.format(home=home, path=path) + ("" if listens else _WATCH) + code
+    return subprocess.Popen(
+        [sys.executable, "-P", "-W", "ignore", "-c", code], stdin=subprocess.PIPE, **options
+    )

@@ -1,8 +1,8 @@
 """Attack the program: damaged files, run directories, command lines and kills; print what happened.
 
-    python benchmarks/attack                       everything, about a quarter of an hour
-    python benchmarks/attack files --count 1000    one attack, and how many inputs
-    python benchmarks/attack --python OTHER        another installation, for a comparison
+python benchmarks/attack                       everything, about a quarter of an hour
+python benchmarks/attack files --count 1000    one attack, and how many inputs
+python benchmarks/attack --python OTHER        another installation, for a comparison
 """
 
 import argparse
@@ -15,13 +15,15 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from attack import files
-from attack.outcomes import BAD, MEANINGS, table
+from attack.outcomes import BAD, table
 from attack.pool import try_all
 
 
 def main() -> int:
     """Run the attacks that are asked for; 1 if any ended badly."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("attacks", nargs="*", default=["files"])
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
@@ -31,7 +33,9 @@ def main() -> int:
     results = []
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        for case, answer in try_all(files.cases(options.count, seed=options.seed), "files", Path(folder), python=options.python):
+        for case, answer in try_all(
+            files.cases(options.count, seed=options.seed), "files", Path(folder), python=options.python
+        ):
             results.append((case["row"], answer["outcome"]))
             if options.bad and answer["outcome"] in BAD:
                 print(json.dumps({**case, **answer}), flush=True)

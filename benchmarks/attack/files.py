@@ -74,7 +74,10 @@ def attempt(case: dict, folder: Path) -> dict:
     finally:
         path.unlink(missing_ok=True)
     words = [str(each.message) for each in caught if path.name in str(each.message)]
-    return {"outcome": _judge(found, expected, case["kind"], data, broken, words), "words": "; ".join(words)[:300]}
+    return {
+        "outcome": _judge(found, expected, case["kind"], data, broken, words),
+        "words": "; ".join(words)[:300],
+    }
 
 
 def _judge(found: object, expected: object, kind: str, data: bytes, broken: bytes, words: list[str]) -> str:

@@ -54,7 +54,12 @@ class Worker:
 
 
 def try_all(
-    cases: list[dict], kind: str, folder: Path, *, python: str = sys.executable, processes: int = 2,
+    cases: list[dict],
+    kind: str,
+    folder: Path,
+    *,
+    python: str = sys.executable,
+    processes: int = 2,
     patience: float = 30.0,
 ) -> Iterator[tuple[dict, dict]]:
     """Yield every case with its outcome, as they come.

@@ -23,21 +23,18 @@ _PLAIN_ATOMS = 9
 _FIRST, _LAST = 9, 72
 #: The number of values of a coordinate in a run, by the index that the file holds: powers of the cube root of
 #: two, as the format has them (with its own roundings).
-_RANGES = np.array(
-    # fmt: off
-    [0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80, 101, 128, 161, 203, 256, 322, 406,
-     512, 645, 812, 1024, 1290, 1625, 2048, 2580, 3250, 4096, 5060, 6501, 8192, 10321, 13003, 16384, 20642,
-     26007, 32768, 41285, 52015, 65536, 82570, 104031, 131072, 165140, 208063, 262144, 330280, 416127, 524287,
-     660561, 832255, 1048576, 1321122, 1664510, 2097152, 2642245, 3329021, 4194304, 5284491, 6658042, 8388607,
-     10568983, 13316085, 16777216],
-    # fmt: on
-    dtype=np.int64,
-)
+_TABLE = """
+0 0 0 0 0 0 0 0 0 8 10 12 16 20 25 32 40 50 64 80 101 128 161 203 256 322 406 512 645 812 1024 1290 1625 2048
+2580 3250 4096 5060 6501 8192 10321 13003 16384 20642 26007 32768 41285 52015 65536 82570 104031 131072 165140
+208063 262144 330280 416127 524287 660561 832255 1048576 1321122 1664510 2097152 2642245 3329021 4194304
+5284491 6658042 8388607 10568983 13316085 16777216
+"""
+_RANGES = np.array([int(each) for each in _TABLE.split()], dtype=np.int64)
 
 
 @compiled(inline="always")
 def _int(data, at):
-    """Return the signed number of four bytes at a place."""
+    """Return the signed integer at a place."""
     value = (
         (np.int64(data[at]) << 24)
         | (np.int64(data[at + 1]) << 16)
@@ -257,44 +254,46 @@ def _put(xyz, atom, place, least, most, scale):
     return inside
 
 
+@compiled(inline="always")
+def _float(data, at):
+    """Return the number of single precision at a place."""
+    return np.uint32(_int(data, at) & 0xFFFFFFFF).view(np.float32)
+
+
 @compiled(nogil=True)
-def unpack(data, offsets, floats, xyz, head, states):
-    """Unpack frames.
+def unpack(data, offsets, first, last, xyz, head, states):
+    """Unpack frames `first` to `last` - 1 of those that begin at `offsets`.
 
     Parameters
     ----------
     data : (m + 8,) uint8
-        The bytes of the frames, and eight more that are read and not used.
+        The bytes of all frames, and eight more that are read and not used.
     offsets : (f + 1,) int64
         Where each frame begins, and the end of the last.
-    floats : (m // 4,) float32
-        The same bytes as numbers.
+    first, last : int
+        Which of them.
     xyz : (f, atoms, 3) float32
         Filled with the coordinates.
-    head : (f, 11) float32
-        Filled with the step, the time and the box.
+    head : (f, 10) float32
+        Filled with the time and the three vectors of the box.
     states : (f,) int64
         Filled with `WHOLE`, `CUT` or `BAD_DATA`.
     """
     n_atoms = xyz.shape[1]
-    for frame in range(len(offsets) - 1):
+    for frame in range(first, last):
         at, end = offsets[frame], offsets[frame + 1]
         if end > len(data) - 8:
             states[frame] = CUT
             continue
-        word = at >> 2
-        for k in range(11):
-            head[frame, k] = floats[word + 2 + k]
+        for k in range(10):
+            head[frame, k] = _float(data, at + 12 + 4 * k)
         states[frame] = WHOLE
         if n_atoms <= _PLAIN_ATOMS:
             for atom in range(n_atoms):
                 for k in range(3):
-                    xyz[frame, atom, k] = floats[word + 14 + 3 * atom + k]
+                    xyz[frame, atom, k] = _float(data, at + 56 + 4 * (3 * atom + k))
             continue
-        precision = floats[word + 14]
-        if not 0 < precision < np.inf:
-            states[frame] = BAD_DATA
-            continue
-        scale = np.float32(1.0) / precision
-        if not _unpack_frame(data, at, end, n_atoms, scale, xyz[frame]):
+        precision = _float(data, at + 56)
+        usable = 0 < precision < np.inf
+        if not usable or not _unpack_frame(data, at, end, n_atoms, np.float32(1.0) / precision, xyz[frame]):
             states[frame] = BAD_DATA
