@@ -236,10 +236,11 @@ def _check_box(chunk: "md.Trajectory", rows: slice, numbers: np.ndarray, piece: 
     bad = unsound_box(lengths, angles)
     if bad is not None:
         edges = " x ".join(f"{edge:.3g}" for edge in lengths[bad])
+        corners = ", ".join(f"{angle:.3g}" for angle in angles[bad])
         raise ValueError(
             f"Periodic boxes must have a volume and no edge shorter than a bond; {piece.name} has one of "
-            f"{edges} nm with angles {', '.join(f'{angle:.3g}' for angle in angles[bad])} in frame {numbers[bad]} "
-            f"(counted from 0). Correct it, or leave such frames out."
+            f"{edges} nm with angles {corners} in frame {numbers[bad]} (counted from 0). Correct it, or "
+            f"leave such frames out."
         )
 
 
