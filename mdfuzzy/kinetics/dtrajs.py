@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import check_type, read_only
+from mdfuzzy._check import ReadOnly, check_type, read_only
 from mdfuzzy._warn import warn_user
 from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.frames import Frames
@@ -13,7 +13,7 @@ from mdfuzzy.states.cores import Cores
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Milestoned:
+class Milestoned(ReadOnly):
     """Discrete trajectories in which every frame carries the core that was touched last.
 
     The frames before the first core of a trajectory are cut off, for nothing is known of them. Frame `t` of

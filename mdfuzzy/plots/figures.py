@@ -10,6 +10,7 @@ import numpy as np
 
 from mdfuzzy._atomic import whole_file
 from mdfuzzy._check import check_choice, check_int, check_type
+from mdfuzzy._warn import warn_user
 from mdfuzzy.frames.frames import Frames
 from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.pipeline.clustering import Clustering
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 #: Timelines that are written, at most.
 _TIMELINES = 4
+#: States that get a picture of their own unless one is asked for by its number: each takes seconds.
+_STATES = 20
 
 
 def overview(
@@ -96,7 +99,8 @@ def write_plots(
         Results of `kinetics`, to be drawn too.
     kinds : sequence of str
         The names of those to draw, as in the list below; ``"state"`` and ``"timeline"`` without a number
-        stand for all of them. By default everything.
+        stand for all of them (of more than 20 states for the first 20, with a warning). By default
+        everything.
     dpi : int
         Dots per inch.
 
@@ -129,16 +133,27 @@ def write_plots(
     groups = {name: name.rstrip("0123456789").rstrip("-") for name in pictures}
     for kind in kinds:
         check_choice("kinds", kind, list(dict.fromkeys([*groups.values(), *pictures])))
+    chosen = _chosen(pictures, groups, kinds, result.n_states)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*-*.png"):  # of states and trajectories that there are no longer
         if re.fullmatch(r"(state|timeline)-\d+", path.stem) and path.stem not in pictures:
             path.unlink()
-    return [
-        _write(folder / f"{name}.png", draw_it(), dpi)
-        for name, draw_it in pictures.items()
-        if not kinds or {name, groups[name]} & {*kinds}
-    ]
+    return [_write(folder / f"{name}.png", pictures[name](), dpi) for name in chosen]
+
+
+def _chosen(
+    pictures: dict[str, Callable], groups: dict[str, str], kinds: Sequence[str], n_states: int
+) -> list[str]:
+    """Return the pictures of some kinds; of hundreds of states the first ones only, with a warning."""
+    every = [name for name in pictures if not kinds or {name, groups[name]} & {*kinds}]
+    late = {f"state-{state}" for state in range(_STATES, n_states)} - {*kinds}
+    if late & {*every}:
+        warn_user(
+            f"There are {n_states} states. Only the first {_STATES}, of the most prominent peaks, get pictures "
+            f"of their own; for others name them, such as state-{n_states - 1}."
+        )
+    return [name for name in every if name not in late]
 
 
 def _pictures(result: Clustering, projection: Projection) -> dict[str, Callable[[], "Figure"]]:

@@ -245,3 +245,17 @@ def test_peaks_of_alanine_dipeptide(phi, psi, region):
 def test_regions_cover_the_plot_once(phi, psi):
     regions = ramachandran_regions(np.array([phi]), np.array([psi]))
     assert sum(int(inside[0]) for inside in regions.values()) == 1
+
+
+def test_ctrl_c_while_the_commands_are_imported(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "mdfuzzy.cli.commands", None)
+
+    class Impatient:
+        def find_spec(self, name, path=None, target=None):
+            if name == "mdfuzzy.cli.commands":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "mdfuzzy.cli.commands")
+    monkeypatch.setattr(sys, "meta_path", [Impatient(), *sys.meta_path])
+    assert main(["--version"]) == 130
+    assert the_line(capsys.readouterr().err) == "mdfuzzy: error: interrupted"

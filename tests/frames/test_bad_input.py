@@ -585,3 +585,12 @@ def test_periodic_columns_that_are_no_numbers_of_columns(columns):
 def test_a_period_of_no_column():
     with pytest.raises(ValueError, match=r"`period` must be left out .*; got 6\.28"):
         mf.Features(np.zeros((3, 2)), period=6.28)
+
+
+def test_masked_entries():
+    values = np.ma.masked_greater(np.arange(6.0).reshape(3, 2), 4)
+    with pytest.raises(ValueError, match=r"`arrays` must not have masked entries; got 1 of them\. Leave"):
+        mf.Features([values])
+    assert len(mf.Features(np.ma.array(np.zeros((3, 2))))) == 3, "none is masked"
+    with pytest.raises(ValueError, match=r"`paths` must not have masked entries; got \d+ of them"):
+        mf.load(np.ma.masked_less(peptide_xyz(3), 0.9))
