@@ -442,6 +442,18 @@ def test_same_file_twice(tmp_path):
 # ------------------------------------------------------------------------------------------ reading back
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_trajectory_that_was_replaced_since_it_was_loaded(tmp_path, whole):
+    path = save(peptide_trajectory(12), tmp_path / "a.xtc")
+    frames = load(path, whole=whole)
+    assert len(frames.trajectory([3, 11], atoms="all")) == 2
+    save(peptide_trajectory(12, seed=1), path)
+    with pytest.raises(
+        ValueError, match=r"a\.xtc' was changed since its .*: frame 3 \(counted from 0\)"
+    ):
+        frames.trajectory([3, 11], atoms="all")
+
+
 @pytest.mark.parametrize("extension", ["xtc", "dcd", "trr", "pdb"])
 def test_trajectory_that_became_shorter_since_it_was_loaded(tmp_path, extension):
     path = save(peptide_trajectory(12), tmp_path / f"a.{extension}")
