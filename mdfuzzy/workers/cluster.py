@@ -87,10 +87,11 @@ def connect(address: str) -> Iterator["Client"]:
         where = {"address": address}
     try:
         client = Client(**where, timeout=_PATIENCE)
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AssertionError) as error:
         raise ConnectionRefusedError(
             "`dask` must be the address of a running scheduler, such as 'tcp://10.0.0.1:8786', or 'local:4' "
-            f"for 4 workers on this machine; got {address!r}, where none answers ({error})."
+            f"for 4 workers on this machine; got {address!r}, where none answers "
+            f"({error or type(error).__name__})."
         ) from error
     with client:
         yield client

@@ -259,3 +259,18 @@ def test_ctrl_c_while_the_commands_are_imported(monkeypatch, capsys):
     monkeypatch.setattr(sys, "meta_path", [Impatient(), *sys.meta_path])
     assert main(["--version"]) == 130
     assert the_line(capsys.readouterr().err) == "mdfuzzy: error: interrupted"
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "status"),
+    [
+        (OSError(36, "File name too long", "xx"), "'xx': file name too long", 2),
+        (OSError(28, "No space left on device"), "no space left on device: free some space and run the", 1),
+        (OSError("360000 requested and 2016 written"), "the disk may be full (360000 requested and 2016", 1),
+        (OSError(5, "Input/output error", "a.npy"), "'a.npy': input/output error", 1),
+    ],
+)
+def test_errors_of_the_system_name_the_file_and_no_number(failing, capsys, error, words, status):
+    failing(error)
+    assert main(["run", "a.xtc", "-o", "nowhere"]) == status
+    assert the_line(capsys.readouterr().err).startswith(f"mdfuzzy: error: {words}")

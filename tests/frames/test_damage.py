@@ -448,9 +448,7 @@ def test_trajectory_that_was_replaced_since_it_was_loaded(tmp_path, whole):
     frames = load(path, whole=whole)
     assert len(frames.trajectory([3, 11], atoms="all")) == 2
     save(peptide_trajectory(12, seed=1), path)
-    with pytest.raises(
-        ValueError, match=r"a\.xtc' was changed since its .*: frame 3 \(counted from 0\)"
-    ):
+    with pytest.raises(ValueError, match=r"a\.xtc' was changed since its .*: frame 3 \(counted from 0\)"):
         frames.trajectory([3, 11], atoms="all")
 
 
