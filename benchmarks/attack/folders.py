@@ -36,7 +36,8 @@ def attempt(case: dict, folder: Path) -> dict:
     output = folder / f"run-{case['seed']}"
     shutil.rmtree(output, ignore_errors=True)
     shutil.copytree(whole, output)
-    mine = runs.mark(output)
+    looks, marks = rng.random() < 0.33, rng.random() < 0.25
+    mine = runs.mark(output) if marks else {}
     outside = folder / "outside.txt"
     outside.write_text("mine, too")
     mine[outside] = runs.checksum(outside)
@@ -48,7 +49,7 @@ def attempt(case: dict, folder: Path) -> dict:
     path = files[int(rng.integers(len(files)))]
     _break(path, case["row"], rng, files, outside)
     try:
-        answer = _run(case, folder, output, path, expected)
+        answer = _run(folder, output, expected, looks=looks)
     except Exception as error:
         answer = {"outcome": "unclear", "words": f"{type(error).__name__}: {error}"}
     lost = [str(each) for each, before in mine.items() if runs.checksum(each) != before]
@@ -58,18 +59,14 @@ def attempt(case: dict, folder: Path) -> dict:
     return {**answer, "file": path.name}
 
 
-def _run(case: dict, folder: Path, output: Path, path: Path, expected: dict[str, np.ndarray]) -> dict:
-    if case["seed"] % 3 == 0:  # what is there is only looked at
-        status, said = runs.call(["info", str(output)])
-        if status != 0:
-            return {"outcome": "clear" if runs.clear(status, said, output.name) else "unclear", "words": said}
-        found = runs.findings(output)
-    else:
-        status, said = runs.call(runs.arguments(runs.source(folder), output))
-        if status != 0:
-            return {"outcome": "clear" if runs.clear(status, said, output.name) else "unclear", "words": said}
-        found = runs.findings(output)
-    return {"outcome": "same" if runs.same(found, expected) else "silent", "words": said[-300:]}
+def _run(folder: Path, output: Path, expected: dict[str, np.ndarray], *, looks: bool) -> dict:
+    """Run the command again, or only look at what is there, and compare."""
+    again = ["info", str(output)] if looks else runs.arguments(runs.source(folder), output)
+    status, said = runs.call(again)
+    if status != 0:
+        return {"outcome": "clear" if runs.clear(status, said, output.name) else "unclear", "words": said}
+    same = runs.same(runs.findings(output), expected)
+    return {"outcome": "same" if same else "silent", "words": said[-300:]}
 
 
 def _break(path: Path, kind: str, rng: np.random.Generator, files: list[Path], outside: Path) -> None:

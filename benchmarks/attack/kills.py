@@ -36,8 +36,6 @@ def attempt(case: dict, folder: Path) -> dict:
     duration, expected = _whole(folder)
     output = folder / f"run-{case['seed']}"
     shutil.rmtree(output, ignore_errors=True)
-    output.mkdir()
-    mine = runs.mark(output)
     command = [*runs.program(), *runs.arguments(runs.source(folder), output)]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         time.sleep(case["part"] * duration)
@@ -45,6 +43,8 @@ def attempt(case: dict, folder: Path) -> dict:
         said = process.stderr.read().decode(errors="replace")
     if case["row"] == "SIGINT" and "Traceback" in said:
         return {"outcome": "unclear", "words": said[-300:]}
+    # A folder that holds files of others is refused until the run has begun.
+    mine = runs.mark(output) if any(output.rglob("run.json")) else {}
     again = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if again.returncode != 0:
         return {"outcome": "unclear", "words": again.stderr[-300:]}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 _HERE = Path(__file__).parent
@@ -21,7 +22,8 @@ class Worker:
         environment = {**os.environ, "MPLBACKEND": "agg", "NUMBA_NUM_THREADS": "1"}
         self._process = subprocess.Popen(command, text=True, env=environment, cwd=folder, **pipes)
         self._answers: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     def _listen(self) -> None:
         for line in self._process.stdout:
@@ -37,10 +39,13 @@ class Worker:
         except queue.Empty:
             self.end()
             return {"outcome": "hang", "words": f"no answer in {patience:g} s"}
-        except OSError:
+        except (OSError, ValueError):  # it is gone, or was ended
             line = ""
         if not line:
-            return {"outcome": "crash", "words": f"exit status {self._process.wait()}"}
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=10)
+            self.end()
+            return {"outcome": "crash", "words": f"exit status {self._process.returncode}"}
         return json.loads(line)
 
     @property
@@ -51,6 +56,10 @@ class Worker:
         """End the process."""
         self._process.kill()
         self._process.wait()
+        self._listener.join()
+        self._process.stdout.close()
+        with suppress(OSError):  # a line that it did not read
+            self._process.stdin.close()
 
 
 def try_all(
@@ -98,7 +107,10 @@ def try_all(
         if worker is not None:
             worker.end()
 
-    for number in range(processes):
-        threading.Thread(target=work, args=(number,), daemon=True).start()
+    threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(processes)]
+    for thread in threads:
+        thread.start()
     for _ in cases:
         yield done.get()
+    for thread in threads:
+        thread.join()
