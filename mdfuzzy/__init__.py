@@ -38,6 +38,7 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "memberships": {
         "memberships": ("Memberships", "solve_memberships"),
+        "errors": ("SolveError",),
         "extension": ("extend_memberships",),
         "weights": ("strong_edges",),
         "beta_scan": ("BetaScan", "scan_beta"),

@@ -29,6 +29,7 @@ LIBRARIES: dict[str, set[str]] = {
     "MDAnalysis": {"frames", "mdanalysis"},
     "tables": {"frames"},
     "sklearn": {"neighbors", "pipeline"},
+    "threadpoolctl": {"_threads"},
     "distributed": {"workers"},
     "deeptime": {"kinetics"},
     "matplotlib": {"plots"},
@@ -126,6 +127,17 @@ def test_modules_import_each_other_without_a_cycle():
         assert ready, f"a cycle among {sorted(waiting)}"
         for name in ready:
             del waiting[name]
+
+
+@each_source
+def test_nothing_asks_which_data_it_has(path: Path):
+    """What is compared, and how, is answered by `Trajectories.metric`; only its folder knows the types."""
+    if module_of(path)[0] == "frames":
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
+            asked = ast.unparse(node.args[1])
+            assert not re.search(r"\b(Frames|Features)\b", asked), f"line {node.lineno}: ask `data.metric`"
 
 
 # --- libraries
@@ -231,6 +243,8 @@ def documented(section: str) -> set[str]:
 
 def parameters(value: object) -> set[str]:
     """Return the names of the parameters of a function or of a class's constructor."""
+    if isinstance(value, type) and issubclass(value, Exception):
+        return set()
     return set(inspect.signature(value).parameters) - {"self", "cls"}
 
 
