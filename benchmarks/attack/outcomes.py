@@ -8,7 +8,7 @@ MEANINGS = {
     "same": "the result is that of the undamaged input",
     "clear": "an error of one line that names the file or the option",
     "warned": "another result, with a warning that names the file",
-    "value": "a number of the file was changed into another valid one: no format but a checksum shows it",
+    "value": "what is left is a valid file: another number, or whole frames fewer; only a checksum shows it",
     "unclear": "an error of another type, without the name, or with a traceback",
     "silent": "another result without a word",
     "crash": "the process died of a signal",
