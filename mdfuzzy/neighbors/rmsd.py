@@ -17,6 +17,7 @@ from tqdm import tqdm
 from mdfuzzy._check import check_int, check_real
 from mdfuzzy._threads import thread_count
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors._coordinates import check_conformations
 from mdfuzzy.neighbors._copies import find_copies
 from mdfuzzy.neighbors.graph import Graph
@@ -107,7 +108,7 @@ def rmsd_neighbors(
     copies = find_copies(xyz, n_neighbors + 1)
     if copies is not None:
         few = rmsd_neighbors(
-            frames[copies.kept] if isinstance(frames, Frames) else xyz[copies.kept],
+            frames[copies.kept] if isinstance(frames, Trajectories) else xyz[copies.kept],
             n_neighbors=n_neighbors,
             recall=recall,
             queries=queries,
