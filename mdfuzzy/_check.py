@@ -80,6 +80,7 @@ def check_type(name: str, value: object, *kinds: type | None, remedy: str = "") 
 
 def check_numbers(name: str, values: object) -> np.ndarray:
     """Return `values` as a float64 array, not copied if it is one, or raise."""
+    check_unmasked(name, values)
     try:
         array = np.asarray(values)
         if array.dtype.kind == "c":  # a cast would drop the imaginary parts
@@ -91,6 +92,15 @@ def check_numbers(name: str, values: object) -> np.ndarray:
         raise TypeError(
             f"`{name}` must be an array of real numbers; got {type(values).__name__}: {error}."
         ) from error
+
+
+def check_unmasked(name: str, values: object) -> None:
+    """Raise if an array has masked entries, which would be taken for numbers."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(
+            f"`{name}` must not have masked entries; got {np.ma.count_masked(values)} of them. Leave such "
+            "frames out, or pass the `filled()` array."
+        )
 
 
 def check_finite(name: str, array: np.ndarray, *, remedy: str = "") -> np.ndarray:
@@ -111,3 +121,27 @@ def read_only(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+class ReadOnly:
+    """Results whose arrays cannot be written to, copies of them (`pickle`, `copy.deepcopy`) included.
+
+    Examples
+    --------
+    >>> import copy, mdfuzzy as mf
+    >>> graph = mf.Neighbors([[1], [0]], [[1.0], [1.0]])
+    >>> copy.deepcopy(graph).indices.flags.writeable
+    False
+    """
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update({name: _read_only_inside(value) for name, value in state.items()})
+
+
+def _read_only_inside(value: object) -> object:
+    """Return arrays, and those in a tuple, such that they cannot be written to; other things as they are."""
+    if isinstance(value, np.ndarray):
+        return read_only(value)
+    if type(value) is tuple:
+        return tuple(map(_read_only_inside, value))
+    return value

@@ -3,11 +3,12 @@
 import logging
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from numba.core import event
+
+from mdfuzzy._kernels.process import start_python
 
 logger = logging.getLogger("mdfuzzy")
 
@@ -65,10 +66,9 @@ def compiled_ahead() -> Iterator[None]:
 
     def share(module: str) -> None:
         if not processes:
-            command = [sys.executable, "-W", "ignore", "-c", _LATER_STEPS]
             with suppress(OSError):  # then this process compiles everything
                 nowhere = subprocess.DEVNULL
-                processes.append(subprocess.Popen(command, stdout=nowhere, stderr=nowhere))
+                processes.append(start_python(_LATER_STEPS, stdout=nowhere, stderr=nowhere))
         elif not module.startswith(_SEARCH):
             processes[0].wait()
 
@@ -81,4 +81,5 @@ def compiled_ahead() -> Iterator[None]:
     finally:
         for process in processes:
             process.kill()
+            process.stdin.close()
             process.wait()

@@ -13,6 +13,10 @@ def compiled(**options: object) -> Callable[[Callable[..., Any]], Callable[..., 
     Where no cache directory can be written numba refuses to decorate at all; then the kernel is
     compiled anew in every process.
     """
+    if numba.config.DISABLE_JIT:
+        raise RuntimeError(
+            "mdfuzzy needs compiled kernels, but the variable NUMBA_DISABLE_JIT forbids to compile. Unset it."
+        )
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         try:

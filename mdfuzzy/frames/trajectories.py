@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import read_only
+from mdfuzzy._check import ReadOnly, read_only
 from mdfuzzy.frames._provenance import Source
 from mdfuzzy.frames.metric import Metric
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import mdtraj as md
 
 
-class Trajectories(ABC):
+class Trajectories(ReadOnly, ABC):
     """One row per frame, with boundaries between trajectories: the base of `Frames` and `Features`.
 
     All steps of a clustering take any subclass. A subclass says what is compared (`points`), and how

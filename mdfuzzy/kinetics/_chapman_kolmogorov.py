@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import check_int, check_real, read_only
+from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
 from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_trajectories, interval
 from mdfuzzy.kinetics.dtrajs import Milestoned
 from mdfuzzy.kinetics.markov import (
@@ -19,7 +19,7 @@ from mdfuzzy.kinetics.markov import (
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ChapmanKolmogorov:
+class ChapmanKolmogorov(ReadOnly):
     """Transition probabilities over several lags: as one model predicts them, and as estimated directly.
 
     Attributes

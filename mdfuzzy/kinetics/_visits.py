@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import check_int, check_real, read_only
+from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_cores, core_dtrajs, milestone, timestep
 from mdfuzzy.states.cores import Cores
@@ -14,7 +14,7 @@ _CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Visits:
+class Visits(ReadOnly):
     """How often each state was visited, and how long it was dwelt in.
 
     Attributes

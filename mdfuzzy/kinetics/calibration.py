@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, check_finite, check_int, check_real, read_only
+from mdfuzzy._check import ReadOnly, check_choice, check_finite, check_int, check_real, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics._forecasts import (
     Forecast,
@@ -33,7 +33,7 @@ _RESAMPLES = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Calibration:
+class Calibration(ReadOnly):
     """How well memberships, and what they are compared with, predict the next (or the last) core.
 
     Attributes

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_real
-from mdfuzzy._warn import warn_user
+from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_data
 from mdfuzzy.kinetics.outcomes import make_case

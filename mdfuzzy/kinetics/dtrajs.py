@@ -4,15 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import check_type, read_only
-from mdfuzzy._warn import warn_user
+from mdfuzzy._check import ReadOnly, check_type, read_only
+from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Milestoned:
+class Milestoned(ReadOnly):
     """Discrete trajectories in which every frame carries the core that was touched last.
 
     The frames before the first core of a trajectory are cut off, for nothing is known of them. Frame `t` of

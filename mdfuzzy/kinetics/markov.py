@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._check import check_int, check_real, read_only
-from mdfuzzy._warn import warn_user
+from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
+from mdfuzzy._messages import warn_user
 from mdfuzzy.kinetics.dtrajs import Milestoned
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class MarkovModel:
+class MarkovModel(ReadOnly):
     """A reversible Markov state model of the states that are connected in both directions.
 
     Attributes

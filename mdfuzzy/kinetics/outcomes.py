@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, read_only
+from mdfuzzy._check import ReadOnly, check_choice, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_data
 from mdfuzzy.states.cores import Cores
@@ -15,7 +15,7 @@ Direction = Literal["next", "last"]
 
 
 @dataclass(frozen=True, eq=False)
-class Outcomes:
+class Outcomes(ReadOnly):
     """The core that follows and the core that precedes every frame in its own trajectory.
 
     Attributes

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import check_int, check_numbers, read_only
+from mdfuzzy._check import ReadOnly, check_int, check_numbers, read_only
 
 #: Two-sided 95 % of a normal distribution.
 _Z = 1.959964
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Reliability:
+class Reliability(ReadOnly):
     """A reliability diagram: how often what was predicted with probability p came true.
 
     Every scored frame gives one pair for each state: the predicted probability of that state, and whether

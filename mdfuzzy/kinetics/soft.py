@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import check_real, read_only
+from mdfuzzy._check import ReadOnly, check_real, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_trajectories, interval
 from mdfuzzy.kinetics.dtrajs import check_memberships, timestep
@@ -14,7 +14,7 @@ from mdfuzzy.memberships.memberships import Memberships
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SoftModel:
+class SoftModel(ReadOnly):
     """The propagator of membership series, K = C00^-1 C0t.
 
     Attributes

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import check_int, check_real, read_only
+from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
 from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_trajectories, interval
 from mdfuzzy.kinetics.dtrajs import Milestoned
 from mdfuzzy.kinetics.markov import (
@@ -23,7 +23,7 @@ _LAGS, _TIMESCALES = 12, 10
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ImpliedTimescales:
+class ImpliedTimescales(ReadOnly):
     """Relaxation times of Markov models at several lags, with intervals from a bootstrap over trajectories.
 
     Attributes

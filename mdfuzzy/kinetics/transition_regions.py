@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mdfuzzy._check import check_int, check_real, read_only
+from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_memberships, transition_counts
 from mdfuzzy.memberships.memberships import Memberships
@@ -12,7 +12,7 @@ from mdfuzzy.states.cores import Cores
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class TransitionRegions:
+class TransitionRegions(ReadOnly):
     """The pairs of states that touch, the largest transition region first.
 
     Attributes

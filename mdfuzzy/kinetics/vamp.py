@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import check_finite, check_int, check_real, read_only
+from mdfuzzy._check import ReadOnly, check_finite, check_int, check_real, read_only
 from mdfuzzy.kinetics.markov import check_lag
 
 #: Columns of unit size are linearly dependent if their matrix of products has an eigenvalue below this.
@@ -13,7 +13,7 @@ SINGULAR = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class Vamp2Score:
+class Vamp2Score(ReadOnly):
     """Cross-validated VAMP-2 scores.
 
     Attributes

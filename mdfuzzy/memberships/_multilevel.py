@@ -148,7 +148,7 @@ def lump(level: Level, dtype: npt.DTypeLike) -> Level:
     if not np.isfinite(log_mass).all():
         raise SolveError(
             "The walk leaves some group of points with a probability below 1e-300, which double precision "
-            "cannot hold. Take a larger `beta`."
+            "cannot hold. Take a `beta` nearer to 2."
         )
     in_turn = [parts[first] for first in sorted(parts)]
     indices, probs = (np.concatenate([part[i] for part in in_turn]) for i in (0, 1))

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from mdfuzzy._check import check_numbers, check_real, check_type, read_only
-from mdfuzzy._words import counted
+from mdfuzzy._check import ReadOnly, check_numbers, check_real, check_type, read_only
+from mdfuzzy._messages import counted
 from mdfuzzy.memberships.memberships import Memberships, membership_entropy, solve_memberships
 from mdfuzzy.memberships.weights import BETA_MEANS, linear_is_positive
 from mdfuzzy.neighbors.graph import Graph
@@ -27,7 +27,7 @@ MAX_FRAMES = 100_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class BetaScan:
+class BetaScan(ReadOnly):
     """What the memberships are like at each beta, and the choice.
 
     Attributes

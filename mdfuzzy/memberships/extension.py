@@ -3,7 +3,7 @@
 import numpy as np
 
 from mdfuzzy._check import check_int, check_type
-from mdfuzzy._warn import warn_user
+from mdfuzzy._messages import warn_user
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.neighbors.neighbors import Neighbors
 

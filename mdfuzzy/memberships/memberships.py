@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import (
+    ReadOnly,
     check_choice,
     check_finite,
     check_numbers,
@@ -15,8 +16,8 @@ from mdfuzzy._check import (
     read_only,
 )
 from mdfuzzy._choices import Kernel, WalkWeights
+from mdfuzzy._messages import warn_user
 from mdfuzzy._threads import using_threads
-from mdfuzzy._warn import warn_user
 from mdfuzzy.memberships import _solver
 from mdfuzzy.memberships.errors import SolveError
 from mdfuzzy.memberships.weights import (
@@ -35,7 +36,7 @@ ROW_SUM_TOLERANCE = 1000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Memberships:
+class Memberships(ReadOnly):
     """The probability that the walk from each point reaches the core of each state before any other.
 
     Attributes
@@ -279,7 +280,7 @@ def solve_memberships(
     if not error <= promised:
         raise SolveError(
             f"Memberships at beta={beta:g} ({BETA_MEANS}) sum to 1 within {error:.1e} only (promised: "
-            f"{promised:.0e}). Take a larger `beta`."
+            f"{promised:.0e}). Take a `beta` nearer to 2."
         )
     values = np.clip(solution.values, 0.0, 1.0)
     lost = values[:, states].copy() if stuck.any() else np.zeros(n)

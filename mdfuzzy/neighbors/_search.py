@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from mdfuzzy._words import counted
+from mdfuzzy._messages import counted
 from mdfuzzy.neighbors._index import Chunks, RmsdIndex
 
 logger = logging.getLogger("mdfuzzy")

@@ -6,19 +6,22 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, check_finite, check_int, check_numbers, read_only
+from mdfuzzy._check import ReadOnly, check_choice, check_finite, check_int, check_numbers, read_only
 from mdfuzzy._threads import run_ranges, share, thread_count, using_threads
 from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.neighbors._copies import find_copies
 from mdfuzzy.neighbors._euclidean import nearest_points
 from mdfuzzy.neighbors.graph import Graph, reverse_lists
 
 _STRETCH = 8192  # rows sorted together
 _PART = 131_072  # rows joined together
+#: The largest feature: distances, float32, and their squares stay within the range of their numbers.
+_LARGEST = 1e30
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbors:
+class Neighbors(ReadOnly):
     """The nearest other points of every point, nearest first.
 
     Attributes
@@ -208,7 +211,11 @@ def euclidean_neighbors(
         raise ValueError(f"`points` must hold at least 2 points to have neighbours; got {len(vectors)}.")
     remedy = f"There are {len(vectors)} points."
     n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(vectors) - (others is None), remedy=remedy)
-    indices, distances = nearest_points(vectors, others, n_neighbors, thread_count(n_jobs))
+    copies = find_copies(vectors, n_neighbors + 1)
+    among = vectors if copies is None else vectors[copies.kept]
+    indices, distances = nearest_points(among, others, n_neighbors, thread_count(n_jobs))
+    if copies is not None:
+        indices, distances = copies.spread(indices, distances, queries=others is not None)
     return Neighbors(indices, distances, n_targets=len(vectors))
 
 
@@ -309,4 +316,10 @@ def _vectors(name: str, points: object) -> np.ndarray:
             f"`{name}` must be an array of shape (points, dimensions), not empty; got {vectors.shape}. For "
             f"one feature pass array[:, None]; for frames use `rmsd_neighbors`."
         )
-    return check_finite(name, vectors)
+    largest = max(check_finite(name, vectors).max(), -vectors.min())
+    if largest > _LARGEST:
+        raise ValueError(
+            f"`{name}` must not be larger than {_LARGEST:g}, or distances leave the range of float32; got "
+            f"{largest:g}. Rescale the features."
+        )
+    return vectors

@@ -17,7 +17,9 @@ from tqdm import tqdm
 from mdfuzzy._check import check_int, check_real
 from mdfuzzy._threads import thread_count
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors._coordinates import check_conformations
+from mdfuzzy.neighbors._copies import find_copies
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
 
@@ -103,6 +105,21 @@ def rmsd_neighbors(
     remedy = f"There are {len(xyz)} frames."
     n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(xyz) - (others is None), remedy=remedy)
     recall = check_real("recall", recall, above=0, at_most=1, remedy="1 asks for the exact neighbours.")
+    copies = find_copies(xyz, n_neighbors + 1)
+    if copies is not None:
+        few = rmsd_neighbors(
+            frames[copies.kept] if isinstance(frames, Trajectories) else xyz[copies.kept],
+            n_neighbors=n_neighbors,
+            recall=recall,
+            queries=queries,
+            n_jobs=n_jobs,
+            progress=progress,
+            store=store,
+            client=client,
+            layout=layout,
+        )
+        spread = copies.spread(few.indices, few.distances, queries=others is not None)
+        return Neighbors(*spread, exact=few.exact, recall=few.recall, n_targets=len(xyz))
     n = len(xyz if others is None else others)
     aim, found = Aim(n_neighbors, recall=recall), Nearest(n, n_neighbors)
     search, reached = _search(frames, xyz, others, aim, n_jobs, client, layout)

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_finite, check_int, check_real, read_only
+from mdfuzzy._check import ReadOnly, check_finite, check_int, check_real, read_only
 
 #: A bin whose smoothed count is less than this is empty: a lone frame still shows as one bin.
 _EMPTY = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Bins:
+class Bins(ReadOnly):
     """Frames in a grid of bins. The first index of every grid is that of the first coordinate.
 
     Attributes

@@ -10,6 +10,7 @@ import numpy as np
 
 from mdfuzzy._atomic import new_files
 from mdfuzzy._check import check_choice, check_int, check_type
+from mdfuzzy._messages import warn_user
 from mdfuzzy._threads import limited_threads
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 Picture = Callable[[], "Figure | SubFigure"]
 #: Timelines that are written, at most.
 _TIMELINES = 4
+#: States that get a picture of their own unless one is asked for by its number: each takes seconds.
+_STATES = 20
 
 
 def overview(
@@ -110,7 +113,8 @@ def write_plots(
         Results of `kinetics`, to be drawn too.
     kinds : sequence of str
         The names of those to draw, as in the list below; ``"state"`` and ``"timeline"`` without a number
-        stand for all of them. By default everything.
+        stand for all of them (of more than 20 states for the first 20, with a warning). By default
+        everything.
     dpi : int
         Dots per inch.
 
@@ -156,11 +160,25 @@ def write_plots(
     groups = {name: name.rstrip("0123456789").rstrip("-") for name in pictures}
     for kind in kinds:
         check_choice("kinds", kind, list(dict.fromkeys([*groups.values(), *pictures])))
-    chosen = [name for name in pictures if not kinds or {name, groups[name]} & {*kinds}]
+    chosen = _chosen(pictures, groups, kinds, result.n_states)
     with new_files(folder, "plots", overwrite=True, keep=bool(kinds)) as stage:
         for name in chosen:
             cast("Figure", pictures[name]()).savefig(stage / f"{name}.png", format="png", dpi=dpi)
     return [Path(folder) / f"{name}.png" for name in chosen]
+
+
+def _chosen(
+    pictures: dict[str, Picture], groups: dict[str, str], kinds: Sequence[str], n_states: int
+) -> list[str]:
+    """Return the pictures of some kinds; of hundreds of states the first ones only, with a warning."""
+    every = [name for name in pictures if not kinds or {name, groups[name]} & {*kinds}]
+    late = {f"state-{state}" for state in range(_STATES, n_states)} - {*kinds}
+    if late & {*every}:
+        warn_user(
+            f"There are {n_states} states. Only the first {_STATES} get pictures of their own; for others "
+            f"name them, such as state-{n_states - 1}."
+        )
+    return [name for name in every if name not in late]
 
 
 def _pictures(result: Clustering, projection: Projection) -> dict[str, Picture]:

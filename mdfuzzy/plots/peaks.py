@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mdfuzzy._check import check_int, check_real, check_type
-from mdfuzzy._words import counted
+from mdfuzzy._messages import counted
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots._axes import axes_of, open_frame
 from mdfuzzy.plots.colors import state_colors

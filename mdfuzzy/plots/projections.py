@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_finite, check_int, read_only
+from mdfuzzy._check import ReadOnly, check_finite, check_int, read_only
 from mdfuzzy._threads import run_ranges
 from mdfuzzy.frames.features import as_data
 from mdfuzzy.frames.frames import Frames
@@ -18,7 +18,7 @@ _ROUNDS = 10  # of superposing on the mean; two or three are enough
 
 
 @dataclass(frozen=True, eq=False)
-class Projection:
+class Projection(ReadOnly):
     """Two coordinates of every frame, with their names and units.
 
     Attributes

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from mdfuzzy._words import counted
+from mdfuzzy._messages import counted
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.beta_scan import BetaScan

@@ -1,5 +1,7 @@
 """The page: its parts put together, and written to a file."""
 
+import base64
+import hashlib
 import os
 from html import escape
 from importlib.resources import files
@@ -122,7 +124,7 @@ def write_report(
     with limited_threads(result.settings.n_jobs):
         page = render(result, timescales=timescales, test=test, title=title)
     with whole_file(path) as file:
-        file.write(page.encode("utf-8"))
+        file.write(page.encode("utf-8", "backslashreplace"))
     return path
 
 
@@ -172,7 +174,9 @@ def render(
     shown = {name: titles for name, titles in _SECTIONS.items() if name not in empty}
     texts = _texts(result, data, timescales, test)
     links = "".join(f'<li><a href="#{name}">{short}</a></li>' for name, (_, short) in shown.items())
+    plotly, script = get_plotlyjs(), "\n".join(["", *map(_read, _SCRIPTS), ""])
     parts = {
+        "script_hashes": " ".join(map(_policy_hash, (plotly, script))),
         "title": escape(title or "Metastable states and transitions"),
         "lead": words.lead(result),
         "version": __version__,
@@ -185,9 +189,9 @@ def render(
             for name, (long, _) in shown.items()
         ),
         "data": to_json(data),
-        "plotly": get_plotlyjs(),
+        "plotly": plotly,
         "plotly_version": get_plotlyjs_version(),
-        "script": "\n".join(map(_read, _SCRIPTS)),
+        "script": script,
     }
     return _fill("frame.html", parts)
 
@@ -227,6 +231,11 @@ def _scale(colors: list[str]) -> list[list[object]]:
     return [
         [float(place), color] for place, color in zip(np.linspace(0, 1, len(colors)), colors, strict=True)
     ]
+
+
+def _policy_hash(script: str) -> str:
+    """Return what a content security policy calls a script by, so that no other script runs in the page."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode('utf-8')).digest()).decode('ascii')}'"
 
 
 def _fill(name: str, texts: dict[str, str]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mdfuzzy._words import counted
+from mdfuzzy._messages import counted
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors

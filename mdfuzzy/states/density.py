@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from mdfuzzy._check import check_choice, check_real
-from mdfuzzy._warn import warn_user
+from mdfuzzy._messages import warn_user
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.states.dimension import (
     check_count,

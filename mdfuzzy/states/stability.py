@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_int, check_real, check_type, read_only
+from mdfuzzy._check import ReadOnly, check_int, check_real, check_type, read_only
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.states.density import dtm_log_density
@@ -16,7 +16,7 @@ from mdfuzzy.states.prominence import ProminenceGap
 
 
 @dataclass(frozen=True, eq=False)
-class KScan:
+class KScan(ReadOnly):
     """The states for several numbers of neighbours.
 
     Attributes
@@ -54,7 +54,7 @@ class KScan:
 
 
 @dataclass(frozen=True, eq=False)
-class StateBootstrap:
+class StateBootstrap(ReadOnly):
     """The states when whole trajectories are drawn anew.
 
     Attributes

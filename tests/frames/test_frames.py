@@ -76,7 +76,8 @@ def test_every_format_gives_the_frames_that_were_written(tmp_path, extension, st
 def test_all_atoms_are_read_back_from_every_format(tmp_path, extension):
     trajectory = peptide_trajectory(23)
     path = save(trajectory, tmp_path / f"run.{extension}")
-    frames = mf.load([path, path], top=trajectory, stride=2, whole=False)
+    with pytest.warns(UserWarning, match="is given twice"):
+        frames = mf.load([path, path], top=trajectory, stride=2, whole=False)
     chosen = [11, 3, 17, 3]  # the second trajectory starts at 12
     back = frames.trajectory(chosen, atoms="all")
     np.testing.assert_allclose(back.xyz, trajectory.xyz[[22, 6, 10, 6]], rtol=0, atol=2e-6)

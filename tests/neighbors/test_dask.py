@@ -502,3 +502,22 @@ def test_what_workers_offer(client):
     found = workers.find_workers(client)
     assert (len(found.addresses), found.threads, found.memory) == (2, 2, 4_000_000_000)
     assert str(replace(found, memory=None)) == "2 workers without a limit, 2 threads"
+
+
+def listening(process: int) -> set[str]:
+    """The addresses at which a process waits for connections, in hexadecimal as Linux lists them."""
+    links = [os.readlink(each) for each in Path(f"/proc/{process}/fd").iterdir() if os.path.lexists(each)]
+    sockets = {link[8:-1] for link in links if link.startswith("socket:[")}
+    lines = [
+        line.split()
+        for name in ("tcp", "tcp6")
+        for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]
+    ]
+    return {line[1].split(":")[0] for line in lines if line[3] == "0A" and line[9] in sockets}
+
+
+def test_workers_on_this_machine_are_reached_from_this_machine_alone():
+    with workers.connect("local:2") as client:
+        others = list(client.run(os.getpid).values())
+        found = set().union(*map(listening, {os.getpid(), *others}))
+    assert found == {"0100007F"}, "127.0.0.1"
