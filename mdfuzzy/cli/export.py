@@ -11,8 +11,8 @@ from mdfuzzy.exports.every_kind import KINDS
 
 
 def _choices(function):
-    for name, what in reversed(KINDS.items()):
-        function = click.option(f"--{name}", cls=Option, is_flag=True, help=f"{what}.")(function)
+    for name, kind in reversed(KINDS.items()):
+        function = click.option(f"--{name}", cls=Option, is_flag=True, help=f"{kind.words}.")(function)
     return function
 
 

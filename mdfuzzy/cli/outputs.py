@@ -71,7 +71,7 @@ def write_exports(folder: Path, result: "Clustering | Assignment", kinds: Sequen
     for kind in kinds:
         logger.info(f"writing exports: {kind}")
         place = mf.exports.write_exports(folder, result, kinds=[kind])[kind]
-        yield f"{KINDS[kind]}: {place}"
+        yield f"{KINDS[kind].words}: {place}"
 
 
 def write_page(path: Path, result: "Clustering", *, title: str | None = None) -> str:

@@ -142,11 +142,10 @@ def project(
             for at, share in zip(pair, shares, strict=True)
         )
         return Projection(values, names if labels is None else _check_labels(labels), equal=True)
-    features = data
-    pair = _check_columns(columns, features.values.shape[1], "So many features there are.")
-    periods = tuple(features.period if at in features.periodic else None for at in pair)
+    pair = _check_columns(columns, data.columns.shape[1], "So many features there are.")
+    periods = tuple(data.periods[at] for at in pair)
     names = tuple(f"feature {at}" for at in pair) if labels is None else _check_labels(labels)
-    return Projection(features.values[:, pair], names, periods, equal=periods[0] == periods[1] is not None)
+    return Projection(data.columns[:, pair], names, periods, equal=periods[0] == periods[1] is not None)
 
 
 def _check_columns(columns: tuple[int, int], number: int, remedy: str) -> tuple[int, int]:
