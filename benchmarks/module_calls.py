@@ -2,7 +2,7 @@
 
 python benchmarks/module_calls.py [--stride 50] [--pairs]
 
-Works with any installed version of mdfuzzy. To compare versions, start it with the Python of each environment,
+Works with any installed version of mdfuzzy. To compare versions, use the Python of each environment,
 from a folder that holds no mdfuzzy. A pair counts once, however often a loop repeats it. Compiled kernels are
 not seen.
 """
