@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -149,9 +149,9 @@ class Frames(Trajectories):
             parts.insert(0, "-".join(names) if len(names) <= _MAX_NAMED else f"{len(names):,} residues")
         return "; ".join(parts)
 
-    def subset(self, frames: np.ndarray) -> "Frames":
+    def subset(self, frames: np.ndarray) -> Self:
         """Return the coordinates of `frames`, numbers over all trajectories, as one trajectory."""
-        return Frames(self.xyz[frames], np.array([len(frames)]))
+        return type(self)(self.xyz[frames], np.array([len(frames)]))
 
     def like(self, data: object) -> "Frames":
         """Return `data` if it is Frames of the same atoms; otherwise raise."""

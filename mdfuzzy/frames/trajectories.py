@@ -69,6 +69,16 @@ class Trajectories(ReadOnly, ABC):
         """Euclidean coordinates of the frames, (n, d) float64, as k-means takes them; None if unknown."""
 
     @property
+    def columns(self) -> np.ndarray:
+        """What plots show of frames that are not superposed, (n, d): two of these; the points by default."""
+        return self.points
+
+    @property
+    def periods(self) -> tuple[float | None, ...]:
+        """The period of each of the `columns`; None for a column that has none."""
+        return (None,) * self.columns.shape[1]
+
+    @property
     @abstractmethod
     def width(self) -> str:
         """The size of a frame in words, such as ``"10 atoms"``."""

@@ -168,11 +168,10 @@ def project(
         )
         names = first, second
         return Projection(values, names if labels is None else _check_labels(labels), equal=True)
-    features = data
-    pair = _check_columns(columns, features.values.shape[1], "So many features there are.")
-    x, y = (features.period if at in features.periodic else None for at in pair)
+    pair = _check_columns(columns, data.columns.shape[1], "So many features there are.")
+    x, y = (data.periods[at] for at in pair)
     names = (f"feature {pair[0]}", f"feature {pair[1]}") if labels is None else _check_labels(labels)
-    return Projection(features.values[:, pair], names, (x, y), equal=x == y is not None)
+    return Projection(data.columns[:, pair], names, (x, y), equal=x == y is not None)
 
 
 def _check_columns(columns: tuple[int, int], number: int, remedy: str) -> tuple[int, int]:

@@ -82,7 +82,7 @@ def projections(result: Clustering) -> dict[str, Callable[[], Projection]]:
         return {name: partial(torsions, data, place) for place, name in enumerate(data.residues)}
     if data.metric.superpose:
         return {"principal components": partial(project, data)}
-    return {} if data.values.shape[1] < 2 else {"features": partial(project, data)}
+    return {} if data.columns.shape[1] < 2 else {"features": partial(project, data)}
 
 
 def describe_maps(result: Clustering) -> dict[str, Any] | None:

@@ -30,7 +30,7 @@ _SCRIPTS = ("common.js", "map.js", "structures.js", "peaks.js", "timeline.js", "
 #: The sections, in order, with their titles and what stands in the bar at the top.
 _SECTIONS = {
     "states": ("States", "States"),
-    "transition_regions": ("TransitionRegions between states", "TransitionRegions"),
+    "transition_regions": ("Transition regions between states", "Transition regions"),
     "choices": ("What was chosen automatically, and why", "Choices"),
     "map": ("Where the states are", "Map"),
     "structures": ("What they look like", "Structures"),
