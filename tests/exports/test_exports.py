@@ -68,7 +68,8 @@ def test_names_that_repeat_get_their_folders(files: list[Path]):
 
 
 def test_the_same_file_twice_gets_numbers(files: list[Path]):
-    names = trajectory_names(load([files[3], files[3]]))
+    with pytest.warns(UserWarning, match="is given twice"):
+        names = trajectory_names(load([files[3], files[3]]))
     assert len(set(names)) == 2
     assert names[1] == names[0] + "_1"
 
