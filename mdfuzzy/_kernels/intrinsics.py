@@ -122,3 +122,62 @@ def borrowed(context, arrays):
         return without_owner(context, builder, signature.args[0], arguments[0])
 
     return arrays(arrays), generate
+
+
+@intrinsic
+def correlate_eight(context, blocks, start, rows, row, first, last, out, at):
+    """Set out[at + 64 j + l], j < 9, to the correlation of eight frames with a frame, atoms first to last.
+
+    The eight are side by side: blocks[start + 8 (3 i + r) + l] is coordinate r of atom i of frame l. The one is
+    rows[row], and j = 3 r + s its coordinate s. Nine sums of vectors stay in registers all along: in a loop over
+    an array of sums they would be loaded and stored for every atom.
+    """
+    width, stride = 8, 64
+
+    def generate(context, builder, signature, arguments):
+        vector, whole = ir.VectorType(ir.FloatType(), width), ir.IntType(64)
+        source = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        matrix = context.make_array(signature.args[2])(context, builder, arguments[2])
+        target = context.make_array(signature.args[6])(context, builder, arguments[6]).data
+        columns = builder.extract_value(matrix.shape, 1)
+        source = builder.gep(source, [arguments[1]])
+        frame = builder.gep(matrix.data, [builder.mul(arguments[3], columns)])
+        before = builder.block
+        loop, after = builder.append_basic_block("atoms"), builder.append_basic_block("done")
+        builder.branch(loop)
+        builder.position_at_end(loop)
+        atom = builder.phi(whole)
+        sums = [builder.phi(vector) for _ in range(9)]
+        atom.add_incoming(arguments[4], before)
+        for total in sums:
+            total.add_incoming(vector(None), before)
+        base = builder.mul(atom, whole(3))
+        eight, one = [], []
+        for r in range(3):
+            element = builder.add(base, whole(r))
+            pointer = builder.gep(source, [builder.mul(element, whole(width))])
+            eight.append(builder.load(builder.bitcast(pointer, vector.as_pointer()), align=4))
+            number = builder.load(builder.gep(frame, [element]))
+            first_place = builder.insert_element(vector(ir.Undefined), number, ir.IntType(32)(0))
+            everywhere = ir.VectorType(ir.IntType(32), width)(None)
+            one.append(builder.shuffle_vector(first_place, vector(ir.Undefined), everywhere))
+        contracted = ("contract",)  # to one instruction where the processor has it
+        new = [
+            builder.fadd(sums[3 * r + s], builder.fmul(eight[r], one[s], flags=contracted), flags=contracted)
+            for r in range(3)
+            for s in range(3)
+        ]
+        following = builder.add(atom, whole(1))
+        atom.add_incoming(following, loop)
+        for total, value in zip(sums, new, strict=True):
+            total.add_incoming(value, loop)
+        builder.cbranch(builder.icmp_signed("<", following, arguments[5]), loop, after)
+        builder.position_at_end(after)
+        for j, value in enumerate(new):
+            element = builder.add(arguments[7], whole(stride * j))
+            pointer = builder.bitcast(builder.gep(target, [element]), vector.as_pointer())
+            builder.store(value, pointer, align=4)
+        return context.get_dummy_value()
+
+    whole = types.int64
+    return types.void(blocks, whole, rows, whole, whole, whole, out, whole), generate

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from mdfuzzy.neighbors._index import Chunks, RmsdIndex
+from mdfuzzy.neighbors._groups import Chunks, Index
 
 #: Groups of queries in the sample.
 SAMPLE = 160
@@ -20,7 +20,7 @@ GUESS, LEAST = 80, 20
 
 
 def choose_factor(
-    index: RmsdIndex, chunks: Chunks, n_neighbors: int, recall: float, n_jobs: int | None
+    index: Index, chunks: Chunks, n_neighbors: int, recall: float, n_jobs: int | None
 ) -> tuple[float, float | None]:
     """Return about the smallest factor by which cells may be shrunk, and the recall measured with it.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from mdfuzzy._words import counted
-from mdfuzzy.neighbors._index import Chunks, RmsdIndex
+from mdfuzzy.neighbors._groups import Chunks, Index
 
 logger = logging.getLogger("mdfuzzy")
 
@@ -88,7 +88,7 @@ class Aim(NamedTuple):
             return f"neighbors-{self.n_neighbors}-{self.recall:g}"
         return f"within-{self.radius!r}".replace("+", "")  # a name of files; 1e16 is 1e+16, too
 
-    def find(self, index: RmsdIndex, chunks: Chunks, n_jobs: int) -> dict[str, np.ndarray]:
+    def find(self, index: Index, chunks: Chunks, n_jobs: int) -> dict[str, np.ndarray]:
         """Return the arrays of a block of queries, as `Nearest` or `Pairs` takes them."""
         if self.n_neighbors:
             options = {"factor": self.factor, "n_jobs": n_jobs}
@@ -97,7 +97,7 @@ class Aim(NamedTuple):
         (block,) = index.within_in_turn(chunks, [slice(0, len(chunks))], self.radius, n_jobs=n_jobs)
         return block
 
-    def measure(self, index: RmsdIndex, chunks: Chunks, threads: int) -> tuple[float, float]:
+    def measure(self, index: Index, chunks: Chunks, threads: int) -> tuple[float, float]:
         """Return the seconds for each query on so many threads and the frames found, from a few queries."""
         sample = chunks.take(np.random.default_rng(2).permutation(len(chunks))[: 4 * threads])
         self.find(index, sample.take(np.arange(1)), threads)  # compiled by now
@@ -123,7 +123,7 @@ class LocalSearch:
 
     Attributes
     ----------
-    index : RmsdIndex
+    index : Index
         Of the frames to search.
     chunks : Chunks
         The queries.
@@ -135,7 +135,7 @@ class LocalSearch:
         To use here.
     """
 
-    index: RmsdIndex
+    index: Index
     chunks: Chunks
     aim: Aim
     blocks: dict[str, slice]

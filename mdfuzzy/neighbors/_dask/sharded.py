@@ -20,7 +20,8 @@ from mdfuzzy.frames.rereading import FrameFiles
 from mdfuzzy.neighbors._dask.memory import Layout
 from mdfuzzy.neighbors._dask.shards import Division, Found, Shard, Visitors, build_shard, divide, merge
 from mdfuzzy.neighbors._dask.transfer import Movable
-from mdfuzzy.neighbors._index import Chunks, build_index
+from mdfuzzy.neighbors._groups import Chunks
+from mdfuzzy.neighbors._index import build_index
 from mdfuzzy.neighbors._search import Aim, Nearest, Pairs, spell
 from mdfuzzy.workers.cluster import Workers, explained, on_workers, results
 
