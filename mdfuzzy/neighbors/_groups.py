@@ -119,6 +119,7 @@ class Index(Movable):
         *,
         factor: float = 1.0,
         squared: bool = False,
+        step: int = STEP,
         n_jobs: int | None = None,
         advance: Callable[[int], object] | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -142,7 +143,7 @@ class Index(Movable):
                 advance(len(targets))
 
         search = self._searcher(chunks, None, n_neighbors, keep, factor=factor)
-        run_ranges(search, len(chunks), STEP, n_jobs)
+        run_ranges(search, len(chunks), step, n_jobs)
         return indices, distances, counts
 
     def nearest_in_turn(
@@ -180,6 +181,7 @@ class Index(Movable):
         blocks: Sequence[slice],
         radius: float,
         *,
+        step: int = STEP,
         n_jobs: int | None = None,
         advance: Callable[[int], object] | None = None,
     ) -> Iterator[dict[str, np.ndarray]]:
@@ -201,7 +203,7 @@ class Index(Movable):
                 advance(len(part.queries))
 
         search = self._searcher(chunks, limits, 0, keep)
-        with closing(run_in_turn(search, blocks, STEP, n_jobs)) as done:
+        with closing(run_in_turn(search, blocks, step, n_jobs)) as done:
             for number in done:
                 groups = blocks[number]
                 queries, indices, distances = map(

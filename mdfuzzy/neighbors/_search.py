@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from mdfuzzy._words import counted
-from mdfuzzy.neighbors._groups import Chunks, Index
+from mdfuzzy.neighbors._groups import STEP, Chunks, Index
 
 logger = logging.getLogger("mdfuzzy")
 
@@ -83,26 +83,35 @@ class Aim(NamedTuple):
 
     @property
     def name(self) -> str:
-        """How the names of its blocks begin: with all digits of the radius."""
-        if self.n_neighbors:
-            return f"neighbors-{self.n_neighbors}-{self.recall:g}"
+        """How the names of its blocks begin: with all digits of the radius or the recall."""
+        if self.n_neighbors:  # all digits: what was found with another recall is something else
+            return f"neighbors-{self.n_neighbors}-{self.recall!r}".removesuffix(".0")
         return f"within-{self.radius!r}".replace("+", "")  # a name of files; 1e16 is 1e+16, too
 
-    def find(self, index: Index, chunks: Chunks, n_jobs: int) -> dict[str, np.ndarray]:
+    def find(self, index: Index, chunks: Chunks, n_jobs: int, *, step: int = STEP) -> dict[str, np.ndarray]:
         """Return the arrays of a block of queries, as `Nearest` or `Pairs` takes them."""
+        options = {"n_jobs": n_jobs, "step": step}
         if self.n_neighbors:
-            options = {"factor": self.factor, "n_jobs": n_jobs}
-            indices, distances, _ = index.nearest(chunks, self.n_neighbors, **options)
+            indices, distances, _ = index.nearest(chunks, self.n_neighbors, factor=self.factor, **options)
             return {"rows": chunks.order, "indices": indices, "distances": distances}
-        (block,) = index.within_in_turn(chunks, [slice(0, len(chunks))], self.radius, n_jobs=n_jobs)
+        (block,) = index.within_in_turn(chunks, [slice(0, len(chunks))], self.radius, **options)
         return block
 
-    def measure(self, index: Index, chunks: Chunks, threads: int) -> tuple[float, float]:
-        """Return the seconds for each query on so many threads and the frames found, from a few queries."""
-        sample = chunks.take(np.random.default_rng(2).permutation(len(chunks))[: 4 * threads])
-        self.find(index, sample.take(np.arange(1)), threads)  # compiled by now
+    def measure(
+        self, index: Index, chunks: Chunks, threads: int, *, few: bool = False
+    ) -> tuple[float, float]:
+        """Return the seconds for each query on so many threads and the frames found, from some queries.
+
+        Groups are taken in runs, one after the other for each thread, as in the search itself, which goes on
+        faster where it has just been. The sample is a hundredth of the queries, or, if `few`, a group for each thread.
+        """
+        total = len(chunks)
+        length = 1 if few else min(max(total // (100 * threads), 1), STEP)
+        runs = threads if few else max(threads, min(total // (100 * length), 2 * threads))
+        starts = np.random.default_rng(2).integers(0, max(1, total - length), runs)
+        sample = chunks.take(np.add.outer(starts, np.arange(length)).ravel() % total)
         begin = time.perf_counter()
-        found = self.find(index, sample, threads)
+        found = self.find(index, sample, threads, step=length)
         n = len(found["rows"])
         return (time.perf_counter() - begin) / n, found["indices"].size / n
 
@@ -143,9 +152,10 @@ class LocalSearch:
 
     def announce(self, to_do: int) -> None:
         """See `Search`."""
+        self.aim.find(self.index, self.chunks.take(np.arange(1)), self.threads)  # compiled by now
         seconds, found = self.aim.measure(self.index, self.chunks, self.threads)
         n = len(self.chunks.frames)
-        arrays = sum(array.nbytes for array in self.index.cells if isinstance(array, np.ndarray))
+        arrays = self.index.__sizeof__()
         memory = self.aim.pairs(n * found) or f", {(arrays + 8 * n * found) / 1e9:.1f} GB"
         task = self.aim.task(n, len(self.index), to_do)
         logger.info(f"{task}: about {spell(seconds * to_do)} on {counted(self.threads, 'thread')}{memory}")

@@ -91,7 +91,13 @@ class Neighbors:
         """The number of neighbours of each point."""
         return self.indices.shape[1]
 
-    def graph(self, k: int | None = None, *, kind: Literal["union", "directed"] = "union") -> Graph:
+    def graph(
+        self,
+        k: int | None = None,
+        *,
+        kind: Literal["union", "directed"] = "union",
+        n_jobs: int | None = None,
+    ) -> Graph:
         """Join every point to its `k` nearest neighbours.
 
         Parameters
@@ -102,6 +108,8 @@ class Neighbors:
         kind : {"union", "directed"}
             `union` has an edge if either point has the other among its k nearest, so it is symmetric;
             `directed` leads from each point to its k nearest only.
+        n_jobs : int, optional
+            Threads; every core by default.
 
         Returns
         -------
@@ -123,7 +131,7 @@ class Neighbors:
         k = max(1, self.k // 2) if k is None else check_int("k", k, 1, self.k, remedy=remedy)
         n = len(self)
         if kind == "directed" or n != self.n_targets:
-            indices, distances = self._ascending(k, 0, n)
+            indices, distances = self._ascending(k, 0, n, n_jobs)
             indptr = np.arange(0, n * k + 1, k, dtype=np.int64)
             return Graph(
                 indptr, indices.ravel(), distances.ravel(), kind="directed", n_targets=self.n_targets, k=k
@@ -132,11 +140,11 @@ class Neighbors:
         # written to takes no memory. Fresh memory costs time.
         indptr = np.zeros(n + 1, np.int64)
         indices, distances = np.empty(2 * n * k, np.int32), np.empty(2 * n * k, np.float32)
-        with using_threads(None):
+        with using_threads(n_jobs):
             in_indptr, *into = reverse_lists(self.indices, self.distances, k)
             for first in range(0, n, _PART):
                 last = min(first + _PART, n)
-                rows, lengths = self._ascending(k, first, last)
+                rows, lengths = self._ascending(k, first, last, n_jobs)
                 arriving, starts = in_indptr[first : last + 1], indptr[first : last + 1]
                 counts = np.empty(last - first, np.int64)
                 share(kernels.union_counts, last - first, rows, arriving, into[0], counts)
@@ -147,7 +155,7 @@ class Neighbors:
             array.resize(indptr[-1], refcheck=False)
         return Graph(indptr, indices, distances, kind="union", n_targets=n, k=k)
 
-    def _ascending(self, k: int, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+    def _ascending(self, k: int, first: int, last: int, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
         """Return the `k` nearest neighbours of some points in ascending order, and their distances."""
         indices, distances = np.empty((last - first, k), np.int32), np.empty((last - first, k), np.float32)
 
@@ -157,7 +165,7 @@ class Neighbors:
             indices[place] = np.take_along_axis(self.indices[part, :k], order, axis=1)
             distances[place] = np.take_along_axis(self.distances[part, :k], order, axis=1)
 
-        run_ranges(sort, last - first, _STRETCH, None)
+        run_ranges(sort, last - first, _STRETCH, n_jobs)
         return indices, distances
 
 

@@ -99,13 +99,13 @@ def rmsd_neighbors(
     """
     from mdfuzzy.neighbors._search import Aim, Nearest
 
-    xyz, others = check_conformations(frames, queries)
+    xyz, others = check_conformations(frames, queries, n_jobs)
     remedy = f"There are {len(xyz)} frames."
     n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(xyz) - (others is None), remedy=remedy)
     recall = check_real("recall", recall, above=0, at_most=1, remedy="1 asks for the exact neighbours.")
     n = len(xyz if others is None else others)
     aim, found = Aim(n_neighbors, recall=recall), Nearest(n, n_neighbors)
-    search, reached = _search(frames, xyz, others, aim, n_jobs, client, layout)
+    search, reached = _search(frames, xyz, others, aim, n_jobs, client, layout, store)
     _run(search, n, found, store, progress)
     options = {"exact": reached is None, "recall": reached, "n_targets": len(xyz)}
     return Neighbors(found.indices, found.distances, **options)
@@ -161,10 +161,10 @@ def rmsd_neighbors_within(
     """
     from mdfuzzy.neighbors._search import Aim, Pairs
 
-    xyz, others = check_conformations(frames, queries)
+    xyz, others = check_conformations(frames, queries, n_jobs)
     radius = check_real("radius", radius, above=0, remedy="It is an RMSD in nm, such as 0.02.")
     n = len(xyz if others is None else others)
-    search, _ = _search(frames, xyz, others, Aim(0, radius), n_jobs, client, layout)
+    search, _ = _search(frames, xyz, others, Aim(0, radius), n_jobs, client, layout, store)
     found = Pairs()
     _run(search, n, found, store, progress)
     return _radius_graph(*found.join(), n, len(xyz), radius, symmetric=others is None)
@@ -178,6 +178,7 @@ def _search(
     n_jobs: int | None,
     client: "Client | None",
     layout: str | None,
+    store: BlockStore | None,
 ) -> "tuple[Search, float | None]":
     """Return the search, and the recall that was measured for it; None if it is exact."""
     workers, place = _on_workers(client, xyz, others, max(1, aim.n_neighbors), layout)
@@ -200,18 +201,22 @@ def _search(
             size=GROUP * BLOCK,
             n_jobs=n_jobs,
         ), None
-    from mdfuzzy.neighbors._index import build_index
+    from mdfuzzy.neighbors._choice import choose_way
     from mdfuzzy.neighbors._search import LocalSearch
 
-    index, reached = build_index(xyz, n_jobs=n_jobs), None
-    chunks = index.own_chunks() if others is None else index.chunks(others, n_jobs)
-    if aim.recall < 1:
+    options = {"store": store, "threads": thread_count(n_jobs), "n_jobs": n_jobs}
+    if place is not None:
+        options["largest"] = place.room_for_index(workers)
+    way, reached = choose_way(xyz, others, aim, **options), None
+    index, chunks = way.index, way.chunks
+    if aim.recall < 1 and way.name == "cells":
         from mdfuzzy.neighbors._recall import choose_factor
 
         factor, reached = choose_factor(index, chunks, aim.n_neighbors, aim.recall, n_jobs)
         aim = aim._replace(factor=factor)
+    mark = "" if way.name == "cells" else "t"  # blocks of other queries
     blocks = {
-        f"{aim.name}-{number:05d}": slice(first, min(first + BLOCK, len(chunks)))
+        f"{aim.name}-{mark}{number:05d}": slice(first, min(first + BLOCK, len(chunks)))
         for number, first in enumerate(range(0, len(chunks), BLOCK))
     }
     search = LocalSearch(index, chunks, aim, blocks, thread_count(n_jobs))

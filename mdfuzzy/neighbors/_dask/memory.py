@@ -1,6 +1,7 @@
 """How the index is laid out on the workers of a Dask cluster, and the memory that this takes."""
 
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from mdfuzzy._check import check_choice
@@ -53,6 +54,10 @@ class Layout:
     def sharded(self) -> bool:
         """Whether the index is divided among the workers."""
         return self.shards > 1
+
+    def room_for_index(self, workers: Workers) -> float:
+        """Return how many bytes an index on each worker may have, in memory and in the message that brings it."""
+        return inf if workers.memory is None else max(0.0, USABLE * workers.memory - PROCESS) / 3
 
     def __str__(self) -> str:
         how = f"sharded, the index in {self.shards} parts" if self.sharded else "scattered, the index on each"
