@@ -181,3 +181,51 @@ def correlate_eight(context, blocks, start, rows, row, first, last, out, at):
 
     whole = types.int64
     return types.void(blocks, whole, rows, whole, whole, whole, out, whole), generate
+
+
+@intrinsic
+def lanes_near(context, queries, lane, targets, rows, limit):
+    """Return which of 64 targets are within the squared `limit` of query `lane`; all float32, lane blocks.
+
+    `rows` coordinates, a multiple of 4, after each four of which it ends if none is near. The 64 sums stay in
+    registers, which those of a loop over an array of sums would not.
+    """
+
+    def generate(context, builder, signature, arguments):
+        vector, whole = ir.VectorType(ir.FloatType(), SIZE), ir.IntType(64)
+        everywhere = ir.VectorType(ir.IntType(32), SIZE)(None)
+
+        def spread(number):
+            first = builder.insert_element(vector(ir.Undefined), number, ir.IntType(32)(0))
+            return builder.shuffle_vector(first, vector(ir.Undefined), everywhere)
+
+        query = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        target = context.make_array(signature.args[2])(context, builder, arguments[2]).data
+        limits = spread(arguments[4])
+        before = builder.block
+        loop, after = builder.append_basic_block("rows"), builder.append_basic_block("done")
+        builder.branch(loop)
+        builder.position_at_end(loop)
+        row, total = builder.phi(whole), builder.phi(vector)
+        row.add_incoming(whole(0), before)
+        total.add_incoming(vector(None), before)
+        contracted, added = ("contract",), total
+        for r in range(4):
+            start = builder.mul(builder.add(row, whole(r)), whole(SIZE))
+            number = builder.load(builder.gep(query, [builder.add(start, arguments[1])]))
+            pointer = builder.bitcast(builder.gep(target, [start]), vector.as_pointer())
+            apart = builder.fsub(spread(number), builder.load(pointer, align=4))
+            added = builder.fadd(added, builder.fmul(apart, apart, flags=contracted), flags=contracted)
+        bits = builder.bitcast(builder.fcmp_ordered("<=", added, limits), whole)
+        following = builder.add(row, whole(4))
+        row.add_incoming(following, loop)
+        total.add_incoming(added, loop)
+        more = builder.and_(
+            builder.icmp_signed("<", following, arguments[3]), builder.icmp_signed("!=", bits, whole(0))
+        )
+        builder.cbranch(more, loop, after)
+        builder.position_at_end(after)
+        return bits
+
+    whole, single = types.int64, types.float32
+    return types.uint64(queries, whole, targets, whole, single), generate

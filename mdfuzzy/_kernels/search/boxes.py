@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mdfuzzy._kernels.intrinsics import members_within
+from mdfuzzy._kernels.intrinsics import lanes_near, members_within
 from mdfuzzy._kernels.jit import compiled
 from mdfuzzy._kernels.search.candidates import sort_together
 from mdfuzzy._kernels.search.cells import FAR
@@ -23,8 +23,6 @@ from mdfuzzy._kernels.search.lists import NO_LIMIT
 
 #: Targets that are compared with a query together, so that runs of as many are kept compact, too.
 PART = 8
-#: Rows of a sketch after which it is asked whether any target is still near.
-STRIDE = 12
 #: Rounding of sketches and their differences: 16 times the unit of float32, as a share of the two norms.
 SLACK = 2.0**-20
 
@@ -139,30 +137,6 @@ def leaf_block(boxes, leaf):
     return boxes.blocks[leaf * size : (leaf + 1) * size]
 
 
-@compiled(fastmath=True, forceinline=True)
-def targets_within(sketch, lane, block, limit, out):  # OUT out
-    """Return which of the 64 targets of a leaf, a lane block, are within the squared limit (float32) of a
-    lane's query.
-    """
-    for l in range(LANES):
-        out[l] = 0
-    bits, groups = np.uint64(0), np.uint32(len(block) // (4 * LANES))
-    for group in range(groups):
-        # as uint32 it is known not to be negative; an index that might wrap around turns loads into gathers
-        o = np.int64(np.uint32(group)) * (4 * LANES)
-        a, b = sketch[o + lane], sketch[o + LANES + lane]
-        c, d = sketch[o + 2 * LANES + lane], sketch[o + 3 * LANES + lane]
-        for l in range(LANES):
-            da, db = a - block[o + l], b - block[o + LANES + l]
-            dc, dd = c - block[o + 2 * LANES + l], d - block[o + 3 * LANES + l]
-            out[l] += da * da + db * db + dc * dc + dd * dd
-        if (group + 1) % (STRIDE // 4) == 0 or group + 1 == groups:
-            bits = members_within(out, limit)
-            if not bits:
-                break
-    return bits
-
-
 @compiled()
 def widened(squared, reach):
     """Return a squared limit in float32, wide enough for the rounding of sketches whose norms add up to
@@ -200,3 +174,83 @@ def leaves_within(gaps, middles, limit, seen):
             count += 1
     sort_together(keys[:count], leaves[:count])
     return leaves[:count]
+
+
+class Front(NamedTuple):
+    """What is known of 64 queries with respect to the leaves: made once, as that takes time."""
+
+    sketch: np.ndarray  # lane block of their sketches
+    reach: np.ndarray  # (LANES,) their norms
+    limits: np.ndarray  # (LANES,) float32: squared limits with respect to a leaf
+    near: np.ndarray  # (LANES,) float32
+    gaps: np.ndarray  # (leaves,) squared distances of the boxes from that of the queries
+    middles: np.ndarray  # (leaves,) and between the middles of the boxes
+
+
+def front(boxes: Boxes) -> Front:
+    """Return space for the search among these."""
+    single, leaves = np.float32, len(boxes.reach)
+    return Front(
+        np.empty(len(boxes.low) * LANES, single), np.empty(LANES), np.empty(LANES, single),
+        np.empty(LANES, single), np.empty(leaves, single), np.empty(leaves, single),
+    )  # fmt: skip
+
+
+@compiled()
+def begin_group(sketches, first, size, boxes, front):  # OUT front
+    """Get ready for the queries first to first + size (at most 64); empty lanes repeat the last."""
+    rows = sketches.rows
+    low, high = rows[first].copy(), rows[first].copy()
+    for l in range(LANES):
+        member = first + min(l, size - 1)
+        front.reach[l] = sketches.reach[member]
+        for p in range(rows.shape[1]):
+            x = rows[member, p]
+            front.sketch[p * LANES + l] = x
+            low[p], high[p] = min(low[p], x), max(high[p], x)
+    box_gaps(boxes, low, high, front.gaps, front.middles)
+
+
+@compiled()
+def next_leaves(stage, leaves, k, limit, boxes, front):
+    """Return the leaves to visit: first those in the middle of which the queries are, then all in reach.
+
+    `leaves` are those of the stage before.
+    """
+    if stage == 0:
+        return nearest_leaves(front.middles, 2 + k // LANES)
+    worst = widened(limit.max(), front.reach.max() + boxes.reach.max())
+    return leaves_within(front.gaps, front.middles, worst, leaves)
+
+
+@compiled(fastmath=True)
+def leaf_limits(limit, reach, leaf_reach, limits):  # OUT limits
+    """Set the squared limits of 64 queries with respect to a leaf, as `widened`; return the largest."""
+    worst = np.float32(0)
+    for l in range(LANES):
+        limits[l] = min((np.sqrt(limit[l]) + SLACK * (reach[l] + leaf_reach)) ** 2, NO_LIMIT)
+    for l in range(LANES):
+        worst = max(worst, limits[l])
+    return worst
+
+
+@compiled()
+def queries_at_leaf(leaf, stage, size, limit, boxes, front):  # OUT limits of front
+    """Return which of the queries may be near a target of the leaf, and set their limits there."""
+    reached = np.uint64(0)
+    worst = leaf_limits(limit, front.reach, boxes.reach[leaf], front.limits)
+    if stage == 0 or front.gaps[leaf] <= worst:
+        reached = queries_reached(front.sketch, boxes, leaf, front.limits, front.near)
+    return reached & (~np.uint64(0) >> np.uint64(LANES - size))
+
+
+@compiled(forceinline=True)
+def targets_at_leaf(l, member, own, leaf, limit, boxes, block, front):
+    """Return which targets of the leaf may be near a query; never itself."""
+    base = leaf * LANES
+    bits = ~np.uint64(0) >> np.uint64(LANES - min(LANES, len(boxes.order) - base))
+    if limit < NO_LIMIT:
+        bits &= lanes_near(front.sketch, l, block, len(boxes.low), front.limits[l])
+    if own and base <= member < base + LANES:
+        bits &= ~(np.uint64(1) << np.uint64(member - base))
+    return bits

@@ -60,3 +60,27 @@ def has_room(lane, more, k, order, lists):  # IN, OUT lists
     if k > 0 and lists.filled[lane] + more > min(room, k + max(k // 2, LANES)):
         cut(lane, k, order, lists)
     return lists.filled[lane] + more <= room
+
+
+@compiled()
+def begin_lists(radii, lists):  # OUT filled, limit of lists
+    """Empty the lists of queries with these radii (norms); empty lanes repeat the last."""
+    for l in range(LANES):
+        lists.filled[l] = 0
+        lists.limit[l] = min(radii[min(l, len(radii) - 1)] ** 2, NO_LIMIT)
+
+
+@compiled()
+def hand_over_lists(size, row, at, lists, sizes, targets, squares):  # OUT sizes, targets, squares
+    """Copy the lists of `size` queries to `row` of the sizes and `at` of the others; return where they end.
+
+    -1 if there is no room.
+    """
+    if at + lists.filled[:size].sum() > len(targets):
+        return -1
+    for l in range(size):
+        sizes[row + l] = lists.filled[l]
+        for i in range(lists.filled[l]):
+            targets[at], squares[at] = lists.targets[l, i], lists.squares[l, i]
+            at += 1
+    return at

@@ -22,17 +22,25 @@ from mdfuzzy._kernels.jit import compiled
 from mdfuzzy._kernels.search.boxes import (
     PART,
     Boxes,
+    Front,
     Sketches,
-    box_gaps,
+    begin_group,
+    front,
     leaf_block,
-    leaves_within,
-    nearest_leaves,
-    queries_reached,
-    targets_within,
-    widened,
+    next_leaves,
+    queries_at_leaf,
+    targets_at_leaf,
 )
 from mdfuzzy._kernels.search.lanes import LANES
-from mdfuzzy._kernels.search.lists import NO_LIMIT, Lists, cut, has_room, lists
+from mdfuzzy._kernels.search.lists import (
+    NO_LIMIT,
+    Lists,
+    begin_lists,
+    cut,
+    hand_over_lists,
+    has_room,
+    lists,
+)
 from mdfuzzy._kernels.search.rmsd import Scratch, fill_squared_distances, scratch
 
 #: Atoms whose products are summed in one run.
@@ -92,29 +100,22 @@ class TileWork(NamedTuple):
     """What the search for 64 queries works on, made once."""
 
     lists: Lists
-    sketch: np.ndarray  # lane block of the queries' sketches
-    limits: np.ndarray  # (LANES,) float32, of sketches
-    near: np.ndarray  # (LANES,)
+    front: Front
     bits: np.ndarray  # (LANES,) uint64: the targets of a leaf that may be near each query
     lead: Batch
     whole: Batch
     pending: np.ndarray  # (LANES, LANES) targets of each query that wait for an exact distance
     waiting: np.ndarray  # (LANES,) how many
     exact: np.ndarray  # (LANES,)
-    gaps: np.ndarray  # (leaves,)
-    middles: np.ndarray  # (leaves,)
     distances: Scratch
 
 
 def tile_work(targets: TileTargets, room: int) -> TileWork:
     """Return space for groups of queries of which each holds up to `room` targets."""
-    single, leaves = np.float32, len(targets.boxes.reach)
     return TileWork(
-        lists=lists(room), sketch=np.empty(len(targets.boxes.low) * LANES, single),
-        limits=np.empty(LANES, single), near=np.empty(LANES, single), bits=np.empty(LANES, np.uint64),
-        lead=batch(), whole=batch(), pending=np.empty((LANES, LANES), np.int32),
-        waiting=np.zeros(LANES, np.int64), exact=np.empty(LANES), gaps=np.empty(leaves, single),
-        middles=np.empty(leaves, single), distances=scratch(targets.flat.shape[1]),
+        lists=lists(room), front=front(targets.boxes), bits=np.empty(LANES, np.uint64), lead=batch(),
+        whole=batch(), pending=np.empty((LANES, LANES), np.int32), waiting=np.zeros(LANES, np.int64),
+        exact=np.empty(LANES), distances=scratch(targets.flat.shape[1]),
     )  # fmt: skip
 
 
@@ -274,26 +275,16 @@ def test_lead(queries, first, targets, k, slack, work, counts):  # OUT bits and 
 
 
 @compiled(forceinline=True)
-def search_leaf(leaf, queries, first, size, own, targets, k, slack, work, counts):
+def search_leaf(leaf, stage, queries, first, size, own, targets, k, slack, work, counts):
     """Add the near targets of a leaf to the lists of the queries (OUT of `work`); False: no room."""
     boxes, limit = targets.boxes, work.lists.limit
     base, block = leaf * LANES, leaf_block(boxes, leaf)
-    present = min(LANES, len(boxes.order) - base)
-    everything = ~np.uint64(0) >> np.uint64(LANES - present)
-    for l in range(LANES):
-        reach = queries.sketches.reach[first + min(l, size - 1)] + boxes.reach[leaf]
-        work.limits[l] = widened(limit[l], reach)
-    reached = queries_reached(work.sketch, boxes, leaf, work.limits, work.near)
-    reached &= ~np.uint64(0) >> np.uint64(LANES - size)
+    reached = queries_at_leaf(leaf, stage, size, limit, boxes, work.front)
     left = reached
     while left:
         l = first_member(left)
         left &= left - np.uint64(1)
-        bits = everything
-        if limit[l] < NO_LIMIT:
-            bits &= targets_within(work.sketch, l, block, work.limits[l], work.near)
-        if own and base <= first + l < base + LANES:
-            bits &= ~(np.uint64(1) << np.uint64(first + l - base))
+        bits = targets_at_leaf(l, first + l, own, leaf, limit[l], boxes, block, work.front)
         work.bits[l] = bits
         if not bits:
             reached &= ~(np.uint64(1) << np.uint64(l))
@@ -342,29 +333,15 @@ def search_tiles_group(queries, first, size, own, targets, radii, k, slack, work
     They are in the lists of `work`, in order. Return False if there is no room for them.
     """
     queries, targets, work = borrowed(queries), borrowed(targets), borrowed(work)
-    boxes, lists, rows = targets.boxes, work.lists, queries.sketches.rows
-    lists.filled[:], work.waiting[:], work.lead.slots[0], work.whole.slots[0] = 0, 0, 0, 0
-    low, high = rows[first].copy(), rows[first].copy()
-    reach = 0.0
-    for l in range(LANES):
-        member = first + min(l, size - 1)
-        lists.limit[l] = min(radii[min(l, size - 1)] ** 2, NO_LIMIT)
-        reach = max(reach, queries.sketches.reach[member])
-        for p in range(rows.shape[1]):
-            x = rows[member, p]
-            work.sketch[p * LANES + l] = x
-            low[p], high[p] = min(low[p], x), max(high[p], x)
-    box_gaps(boxes, low, high, work.gaps, work.middles)
-    leaves = nearest_leaves(work.middles, 2 + k // LANES)
+    boxes, lists, limit = targets.boxes, work.lists, work.lists.limit
+    work.waiting[:], work.lead.slots[0], work.whole.slots[0] = 0, 0, 0
+    begin_lists(radii, lists)
+    begin_group(queries.sketches, first, size, boxes, work.front)
+    leaves = np.empty(0, np.int64)
     for stage in range(2):
-        if stage == 1:
-            worst = widened(lists.limit[:size].max(), reach + boxes.reach.max())
-            leaves = leaves_within(work.gaps, work.middles, worst, leaves)
+        leaves = next_leaves(stage, leaves, k, limit, boxes, work.front)
         for i in range(len(leaves)):
-            leaf = leaves[i]
-            if stage == 1 and work.gaps[leaf] > widened(lists.limit[:size].max(), reach + boxes.reach[leaf]):
-                continue
-            if not search_leaf(leaf, queries, first, size, own, targets, k, slack, work, counts):
+            if not search_leaf(leaves[i], stage, queries, first, size, own, targets, k, slack, work, counts):
                 return False
     for l in range(size):
         if not settle_pending(l, queries, first + l, targets, k, work, counts):
@@ -377,21 +354,18 @@ def search_tiles_group(queries, first, size, own, targets, radii, k, slack, work
 def search_tiles(queries, first, last, own, targets, slack, radii, k, work, sizes, found, squares, counts):
     """Search for some groups of queries, one after the other; return how many are done.
 
-    As `knn.search_groups`: OUT, the queries of all groups in turn, how many targets each has (`sizes`), these and
-    their squared norms without gaps, and the counts of each group.
+    As `knn.search_groups`: OUT, the queries of all groups in turn, how many targets each has (`sizes`), these
+    and their squared norms without gaps, and the counts of each group: pairs tested by leading modes or, if there
+    are none, as a whole; exact distances; pairs tested as a whole after that.
     """
     row = at = 0
     for g in range(len(first)):
-        size, lists = last[g] - first[g], work.lists
+        size = last[g] - first[g]
         limits = radii[row : row + size]
         if not search_tiles_group(queries, first[g], size, own, targets, limits, k, slack, work, counts[g]):
             return g
-        if at + lists.filled[:size].sum() > len(found):
+        at = hand_over_lists(size, row, at, work.lists, sizes, found, squares)
+        if at < 0:
             return g
-        for l in range(size):
-            sizes[row] = lists.filled[l]
-            row += 1
-            for i in range(lists.filled[l]):
-                found[at], squares[at] = lists.targets[l, i], lists.squares[l, i]
-                at += 1
+        row += size
     return len(first)
