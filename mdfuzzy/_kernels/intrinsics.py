@@ -128,9 +128,9 @@ def borrowed(context, arrays):
 def correlate_eight(context, blocks, start, rows, row, first, last, out, at):
     """Set out[at + 64 j + l], j < 9, to the correlation of eight frames with a frame, atoms first to last.
 
-    The eight are side by side: blocks[start + 8 (3 i + r) + l] is coordinate r of atom i of frame l. The one is
-    rows[row], and j = 3 r + s its coordinate s. Nine sums of vectors stay in registers all along: in a loop over
-    an array of sums they would be loaded and stored for every atom.
+    The eight are side by side: blocks[start + 8 (3 i + r) + l] is coordinate r of atom i of frame l. The
+    one is rows[row], and j = 3 r + s its coordinate s. Nine sums of vectors stay in registers all along:
+    in a loop over an array of sums they would be loaded and stored for every atom.
     """
     width, stride = 8, 64
 

@@ -2,17 +2,14 @@
 
 import logging
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mdfuzzy.neighbors._blocks import BlockStore
 from mdfuzzy.neighbors._groups import Chunks, Index
 from mdfuzzy.neighbors._index import build_index
 from mdfuzzy.neighbors._search import Aim, spell
 from mdfuzzy.neighbors._tiles import build_tiles
-
-if TYPE_CHECKING:
-    from mdfuzzy.neighbors.rmsd import BlockStore
 
 logger = logging.getLogger("mdfuzzy")
 
@@ -37,12 +34,13 @@ def choose_way(
     others: np.ndarray | None,
     aim: Aim,
     *,
-    store: "BlockStore | None",
+    store: BlockStore | None,
     threads: int,
     n_jobs: int | None,
     largest: float = np.inf,
 ) -> Way:
-    """Return the faster way to search the centred frames `xyz` for the neighbours of themselves or of `others`.
+    """Return the faster way to search the centred frames `xyz` for the neighbours of themselves or of
+    `others`.
 
     A store remembers the choice: blocks that are there already were made that way. An index by tiles of more
     than `largest` bytes is not considered.

@@ -61,12 +61,12 @@ class PointIndex(Index):
 def build_points(points: np.ndarray, *, parts: float = 1.0, n_jobs: int | None = None) -> PointIndex:
     """Index points, (n, dimensions).
 
-    The distance is the Euclidean one divided by the root of `parts`: with the coordinates of so many atoms, the
-    RMSD without superposition. Points are scaled to at most 1, by a power of two, which changes no digit: so
-    squares neither overflow nor vanish.
+    The distance is the Euclidean one divided by the root of `parts`: with the coordinates of so many
+    atoms, the RMSD without superposition. Points are scaled to at most 1, by a power of two, which changes
+    no digit: so squares neither overflow nor vanish.
     """
     largest = float(max(points.max(), -points.min()))
-    scale = 2.0 ** -np.clip(np.ceil(np.log2(largest)), -1000, 1000) if largest > 0 else 1.0
+    scale = 2.0 ** -np.clip(np.ceil(np.log2(largest)), -500, 500) if largest > 0 else 1.0
     axes = Axes(points * scale, ROWS)
     sketches, scaled = _sketched(points, axes, scale)
     boxes, sketches = put_in_boxes(sketches)

@@ -2,10 +2,10 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,25 +16,6 @@ logger = logging.getLogger("mdfuzzy")
 
 #: Memory that a pair within a radius takes, at most, on its way to the graph.
 PAIR_BYTES = 64
-
-
-class Search(Protocol):
-    """Queries in named blocks, wherever they are searched."""
-
-    @property
-    def blocks(self) -> Mapping[str, object]:
-        """All blocks by name; what there is to say of each is for the search itself."""
-
-    def announce(self, to_do: int) -> None:
-        """Log how long the search of so many queries will take and how much memory it needs."""
-
-    def run(
-        self, names: Sequence[str], found: "Nearest | Pairs", advance: Callable[[int], object]
-    ) -> Iterator[tuple[str, np.ndarray]]:
-        """Put what is found for these blocks into `found`; yield the name and the rows of each when done.
-
-        Its rows are its queries. `advance` is told how many are done since it was last told.
-        """
 
 
 class Nearest:
@@ -80,6 +61,7 @@ class Aim(NamedTuple):
     radius: float = 0.0
     recall: float = 1.0  # the share of the nearest frames that is enough ...
     factor: float = 1.0  # ... for which cells are taken to be so much smaller than they are; 1 is exact
+    what: str = "RMSD neighbours of {} frames"
 
     @property
     def name(self) -> str:
@@ -103,23 +85,24 @@ class Aim(NamedTuple):
         """Return the seconds for each query on so many threads and the frames found, from some queries.
 
         Groups are taken in runs, one after the other for each thread, as in the search itself, which goes on
-        faster where it has just been. The sample is a hundredth of the queries, or, if `few`, a group for each thread.
+        faster where it has just been. The sample is a hundredth of the queries, or, if `few`, one group.
         """
         total = len(chunks)
-        length = 1 if few else min(max(total // (100 * threads), 1), STEP)
-        runs = threads if few else max(threads, min(total // (100 * length), 2 * threads))
+        used = 1 if few else threads
+        length = 1 if few else min(max(total // (100 * used), 1), STEP)
+        runs = 1 if few else max(used, min(total // (100 * length), 2 * used))
         starts = np.random.default_rng(2).integers(0, max(1, total - length), runs)
         sample = chunks.take(np.add.outer(starts, np.arange(length)).ravel() % total)
         begin = time.perf_counter()
-        found = self.find(index, sample, threads, step=length)
+        found = self.find(index, sample, used, step=length)
         n = len(found["rows"])
-        return (time.perf_counter() - begin) / n, found["indices"].size / n
+        return (time.perf_counter() - begin) * used / threads / n, found["indices"].size / n
 
     def task(self, n: int, n_targets: int, to_do: int) -> str:
         """Return in words what is searched."""
         within = "" if self.n_neighbors else f" within {self.radius:g} nm"
         rest = "" if to_do == n else f" ({to_do:,} of them still to do)"
-        return f"RMSD neighbours of {n:,} frames{within}{rest} among {n_targets:,}"
+        return f"{self.what.format(f'{n:,}')}{within}{rest} among {n_targets:,}"
 
     def pairs(self, count: float) -> str:
         """Return in words how many pairs there will be and their memory here; nothing for nearest frames."""
@@ -180,6 +163,15 @@ class LocalSearch:
         ) as done:
             for number in done:
                 yield names[number], self.chunks.take(blocks[number]).order
+
+
+def name_blocks(aim: Aim, chunks: Chunks, size: int, mark: str = "") -> dict[str, slice]:
+    """Return blocks of `size` groups of queries by name; a mark tells apart orders of queries."""
+    starts = enumerate(range(0, len(chunks), size))
+    return {
+        f"{aim.name}-{mark}{number:05d}": slice(first, min(first + size, len(chunks)))
+        for number, first in starts
+    }
 
 
 def spell(seconds: float) -> str:

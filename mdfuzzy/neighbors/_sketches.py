@@ -19,8 +19,8 @@ class Axes:
     vectors : (n, dimensions) array
         Whose axes they are, float64; of many, a sample.
     most : int
-        The most rows a sketch may have, a multiple of 4. If there are more dimensions, the last row is the norm of
-        what the axes leave out.
+        The most rows a sketch may have, a multiple of 4. If there are more dimensions, the last row is the
+        norm of what the axes leave out.
     """
 
     def __init__(self, vectors: np.ndarray, most: int) -> None:

@@ -80,9 +80,11 @@ def radii(xyz: np.ndarray) -> np.ndarray:
 
 
 def leading_modes(xyz: np.ndarray, count: int) -> np.ndarray:
-    """Return the orthonormal combinations of atoms, (atoms, count), that hold most of frames, in any orientation.
+    """Return the orthonormal combinations of atoms, (atoms, count), that hold most of frames, in any
+    orientation.
 
-    They are eigenvectors of the mean of the (atoms, atoms) products of coordinates, which no rotation changes.
+    They are eigenvectors of the mean of the (atoms, atoms) products of coordinates, which no rotation
+    changes.
     """
     sample = xyz[:: -(-len(xyz) // max(16, 2 * xyz.shape[1] // 3))].astype(np.float64)
     columns = sample.transpose(1, 0, 2).reshape(xyz.shape[1], -1)

@@ -1,16 +1,20 @@
 """The nearest neighbours of every frame or point, and the graphs made of them."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, check_finite, check_int, check_numbers, read_only
-from mdfuzzy._threads import run_ranges, share, thread_count, using_threads
+from mdfuzzy._check import check_choice, check_finite, check_int, check_numbers, check_real, read_only
+from mdfuzzy._threads import run_ranges, share, using_threads
 from mdfuzzy.frames.features import Features
+from mdfuzzy.neighbors._blocks import BlockStore
 from mdfuzzy.neighbors._euclidean import nearest_points
 from mdfuzzy.neighbors.graph import Graph, reverse_lists
+
+if TYPE_CHECKING:
+    from mdfuzzy.workers.cluster import Client
 
 _STRETCH = 8192  # rows sorted together
 _PART = 131_072  # rows joined together
@@ -173,10 +177,17 @@ def euclidean_neighbors(
     points: Features | npt.ArrayLike,
     *,
     n_neighbors: int = 100,
+    recall: float = 1.0,
     queries: Features | npt.ArrayLike | None = None,
     n_jobs: int | None = None,
+    progress: bool | None = None,
+    store: BlockStore | None = None,
+    client: "Client | None" = None,
 ) -> Neighbors:
     """Find the nearest other points of every point in Euclidean distance.
+
+    The result is exact: distances come from differences of coordinates in float64, and of equally near points
+    the first are nearer. It is the same, to the bit, for any number of threads, and on a Dask cluster.
 
     Parameters
     ----------
@@ -184,15 +195,23 @@ def euclidean_neighbors(
         Feature vectors. Periodic columns of `Features`, such as torsion angles, count as points on a circle.
     n_neighbors : int
         How many neighbours to find, in [1, n - 1].
+    recall : float
+        The share of true neighbours that is enough, in (0, 1]. The search may still find all of them.
     queries : Features or (m, dimensions) array, optional
         Find the neighbours of these instead, among `points`; n_neighbors may then be n.
     n_jobs : int, optional
         Threads; every core by default.
+    progress : bool, optional
+        Whether to show a progress bar; by default in a terminal only.
+    store : BlockStore, optional
+        Keeps finished blocks of queries, so that a search that was killed goes on from there.
+    client : distributed.Client, optional
+        Search on the workers of this Dask cluster.
 
     Returns
     -------
     Neighbors
-        Exact, nearest first.
+        Nearest first.
 
     Examples
     --------
@@ -215,7 +234,9 @@ def euclidean_neighbors(
         raise ValueError(f"`points` must hold at least 2 points to have neighbours; got {len(vectors)}.")
     remedy = f"There are {len(vectors)} points."
     n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(vectors) - (others is None), remedy=remedy)
-    indices, distances = nearest_points(vectors, others, n_neighbors, thread_count(n_jobs))
+    recall = check_real("recall", recall, above=0, at_most=1, remedy="1 asks for the exact neighbours.")
+    options = {"recall": recall, "n_jobs": n_jobs, "progress": progress, "store": store, "client": client}
+    indices, distances = nearest_points(vectors, others, n_neighbors, **options)
     return Neighbors(indices, distances, n_targets=len(vectors))
 
 

@@ -7,39 +7,29 @@ float32 throughout: it differs by about 2e-6 nm for ten atoms, 3e-5 nm for 2,000
 long molecules.
 """
 
-from contextlib import closing
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
-from tqdm import tqdm
 
 from mdfuzzy._check import check_int, check_real
 from mdfuzzy._threads import thread_count
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.neighbors._blocks import BlockStore, run_blocks
 from mdfuzzy.neighbors._coordinates import check_conformations
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
 
 if TYPE_CHECKING:
+    from mdfuzzy.neighbors._blocks import Search
     from mdfuzzy.neighbors._dask.memory import Layout
-    from mdfuzzy.neighbors._search import Aim, Nearest, Pairs, Search
+    from mdfuzzy.neighbors._search import Aim
     from mdfuzzy.workers.cluster import Client, Workers
 
 #: Queries in a group.
 GROUP = 64
 #: Groups of queries in a block: what is kept when a run is killed.
 BLOCK = 512
-
-
-class BlockStore(Protocol):
-    """Where finished blocks of a search are kept; a run directory is one."""
-
-    def get(self, name: str) -> dict[str, np.ndarray] | None:
-        """Return the arrays kept under `name`, or None."""
-
-    def put(self, name: str, **arrays: np.ndarray) -> None:
-        """Keep arrays under `name`."""
 
 
 def rmsd_neighbors(
@@ -106,7 +96,7 @@ def rmsd_neighbors(
     n = len(xyz if others is None else others)
     aim, found = Aim(n_neighbors, recall=recall), Nearest(n, n_neighbors)
     search, reached = _search(frames, xyz, others, aim, n_jobs, client, layout, store)
-    _run(search, n, found, store, progress)
+    run_blocks(search, n, found, store, progress)
     options = {"exact": reached is None, "recall": reached, "n_targets": len(xyz)}
     return Neighbors(found.indices, found.distances, **options)
 
@@ -166,7 +156,7 @@ def rmsd_neighbors_within(
     n = len(xyz if others is None else others)
     search, _ = _search(frames, xyz, others, Aim(0, radius), n_jobs, client, layout, store)
     found = Pairs()
-    _run(search, n, found, store, progress)
+    run_blocks(search, n, found, store, progress)
     return _radius_graph(*found.join(), n, len(xyz), radius, symmetric=others is None)
 
 
@@ -202,7 +192,7 @@ def _search(
             n_jobs=n_jobs,
         ), None
     from mdfuzzy.neighbors._choice import choose_way
-    from mdfuzzy.neighbors._search import LocalSearch
+    from mdfuzzy.neighbors._search import LocalSearch, name_blocks
 
     options = {"store": store, "threads": thread_count(n_jobs), "n_jobs": n_jobs}
     if place is not None:
@@ -215,39 +205,13 @@ def _search(
         factor, reached = choose_factor(index, chunks, aim.n_neighbors, aim.recall, n_jobs)
         aim = aim._replace(factor=factor)
     mark = "" if way.name == "cells" else "t"  # blocks of other queries
-    blocks = {
-        f"{aim.name}-{mark}{number:05d}": slice(first, min(first + BLOCK, len(chunks)))
-        for number, first in enumerate(range(0, len(chunks), BLOCK))
-    }
+    blocks = name_blocks(aim, chunks, BLOCK, mark)
     search = LocalSearch(index, chunks, aim, blocks, thread_count(n_jobs))
     if client is not None:
         from mdfuzzy.neighbors._dask.replicated import ScatteredSearch
 
         search = ScatteredSearch(**vars(search), client=client, workers=workers, layout=place)
     return search, reached
-
-
-def _run(
-    search: "Search", n: int, found: "Nearest | Pairs", store: BlockStore | None, progress: bool | None
-) -> None:
-    """Put all blocks of the `n` queries into `found`: those in the store, then the others, which it keeps."""
-    waiting, done = [], 0
-    for name in search.blocks:
-        block = store.get(name) if store is not None else None
-        if block is None:
-            waiting.append(name)
-        else:
-            found.put(**block)
-            done += len(block["rows"])
-    if not waiting:
-        return
-    search.announce(n - done)
-    hidden = None if progress is None else not progress
-    bar = tqdm(total=n, initial=done, unit=" frames", desc="neighbours", disable=hidden)
-    with bar, closing(search.run(waiting, found, bar.update)) as finished:
-        for name, rows in finished:
-            if store is not None:
-                store.put(name, **found.get(rows))
 
 
 def _on_workers(

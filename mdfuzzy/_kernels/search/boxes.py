@@ -6,8 +6,8 @@ atoms from the centroid, on principal axes, because no superposition changes the
 
     atoms * RMSD(x, y)^2  >=  sum_a (|x_a| - |y_a|)^2.
 
-The last row may be the norm of what the axes leave out: the difference of two norms is no longer than the norm
-of the difference, so it counts like any other coordinate.
+The last row may be the norm of what the axes leave out: the difference of two norms is no longer than the
+norm of the difference, so it counts like any other coordinate.
 """
 
 from typing import NamedTuple

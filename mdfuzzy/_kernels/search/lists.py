@@ -1,7 +1,7 @@
 """The nearest targets so far of 64 queries: lists that are cut down to the k nearest when they are full.
 
-Nearest means first by squared distance and then by the number of the frame, so what is kept at the end does not
-depend on the order in which targets come.
+Nearest means first by squared distance and then by the number of the frame, so what is kept at the end
+does not depend on the order in which targets come.
 """
 
 from typing import NamedTuple
@@ -41,7 +41,9 @@ def lists(room: int) -> Lists:
 
 @compiled()
 def cut(lane, k, order, lists):  # IN, OUT lists
-    """Sort a query's targets; keep the k nearest, beyond which none is wanted any more. With k = 0 all stay."""
+    """Sort a query's targets; keep the k nearest, beyond which none is wanted any more. With k = 0 all
+    stay.
+    """
     size = lists.filled[lane]
     targets, squares = lists.targets[lane, :size], lists.squares[lane, :size]
     sort_in_space(squares, targets, lists.old_keys, lists.old_items, lists.place, lists.first)

@@ -1,16 +1,17 @@
 """Exact neighbours under RMSD by tiles: 64 queries against leaf after leaf of 64 targets.
 
-Nothing is superposed. Frames are dismissed by the distances of their atoms from the centroid (`boxes`), then by
-the sign of a polynomial. Scale both frames to norm 1, M = sum_i x_i y_i^T. A target is farther than t if the
-largest eigenvalue of Horn's matrix, the largest root of
+Nothing is superposed. Frames are dismissed by the distances of their atoms from the centroid (`boxes`),
+then by the sign of a polynomial. Scale both frames to norm 1, M = sum_i x_i y_i^T. A target is farther
+than t if the largest eigenvalue of Horn's matrix, the largest root of
 
     P(L) = L^4 - 2 p L^2 - 8 d L + (p^2 - 4 q),
 
-is below L = (|x|^2 + |y|^2 - t^2) / (2 |x| |y|). All four roots are real. So it is if, and only if, P and all of
-its derivatives are positive there: no root has to be found.
+is below L = (|x|^2 + |y|^2 - t^2) / (2 |x| |y|). All four roots are real. So it is if, and only if, P and
+all of its derivatives are positive there: no root has to be found.
 
-Rounding: M is summed in float32 over the atoms, at most `RUN` of them at a time. Its error moves the eigenvalue by
-no more than `slack` (docs/theory/neighbours), by which L is lowered; P itself is computed in float64.
+Rounding: M is summed in float32 over the atoms, at most `RUN` of them at a time. Its error moves the
+eigenvalue by no more than `slack` (docs/theory/neighbours), by which L is lowered; P itself is computed in
+float64.
 """
 
 from typing import NamedTuple
@@ -141,8 +142,8 @@ def fill_parts(first, last, unit, parts):  # OUT parts
 
 @compiled(fastmath=True)
 def polynomial_signs(m, level, sign):  # OUT sign
-    """Set the smallest of P and its derivatives at `level`, less what rounding could add: positive only if the
-    largest root is below.
+    """Set the smallest of P and its derivatives at `level`, less what rounding could add: positive only if
+    the largest root is below.
     """
     for l in range(LANES):
         a, b, c = np.float64(m[l]), np.float64(m[LANES + l]), np.float64(m[2 * LANES + l])
@@ -225,8 +226,10 @@ def add_pending(lane, target, queries, member, targets, k, work, counts):  # OUT
 
 
 @compiled(forceinline=True)
-def test_whole(queries, first, targets, k, slack, work, counts):  # OUT pending and lists of work
-    """Let the targets of a batch wait whose distance may be within the limit of their query; False: no room."""
+def screen_whole(queries, first, targets, k, slack, work, counts):  # OUT pending and lists of work
+    """Let the targets of a batch wait whose distance may be within the limit of their query; False: no
+    room.
+    """
     batch = work.whole
     set_levels(batch, queries, first, targets, work.lists.limit, slack, 0.0)
     polynomial_signs(batch.m, batch.level, batch.sign)
@@ -249,7 +252,7 @@ def test_whole(queries, first, targets, k, slack, work, counts):  # OUT pending 
 
 
 @compiled(forceinline=True)
-def test_lead(queries, first, targets, k, slack, work, counts):  # OUT bits and whole of work
+def screen_lead(queries, first, targets, k, slack, work, counts):  # OUT bits and whole of work
     """Pass those eights of a batch on of which a target may be within the limit; False: no room."""
     batch, whole, bits = work.lead, work.whole, work.bits
     set_levels(batch, queries, first, targets, work.lists.limit, slack, 1.0)
@@ -268,9 +271,9 @@ def test_lead(queries, first, targets, k, slack, work, counts):  # OUT bits and 
             correlate_part(targets.parts, part, queries.unit, first + lane, whole, place)
             whole.slots[0] = place + 1
             counts[2] += PART
-            if place + 1 == LANES // PART:
-                if not test_whole(queries, first, targets, k, slack, work, counts):
-                    return False
+            full = place + 1 == LANES // PART
+            if full and not screen_whole(queries, first, targets, k, slack, work, counts):
+                return False
     return True
 
 
@@ -317,13 +320,13 @@ def search_leaf(leaf, stage, queries, first, size, own, targets, k, slack, work,
                 correlate_part(targets.parts, part, queries.unit, first + l, batch, slot)
             if slot + 1 == LANES // PART:
                 counts[0] += LANES
-                if lead and not test_lead(queries, first, targets, k, slack, work, counts):
+                if lead and not screen_lead(queries, first, targets, k, slack, work, counts):
                     return False
-                if not lead and not test_whole(queries, first, targets, k, slack, work, counts):
+                if not lead and not screen_whole(queries, first, targets, k, slack, work, counts):
                     return False
-    if not test_lead(queries, first, targets, k, slack, work, counts):
+    if not screen_lead(queries, first, targets, k, slack, work, counts):
         return False
-    return test_whole(queries, first, targets, k, slack, work, counts)
+    return screen_whole(queries, first, targets, k, slack, work, counts)
 
 
 @compiled(forceinline=True)
@@ -355,8 +358,8 @@ def search_tiles(queries, first, last, own, targets, slack, radii, k, work, size
     """Search for some groups of queries, one after the other; return how many are done.
 
     As `knn.search_groups`: OUT, the queries of all groups in turn, how many targets each has (`sizes`), these
-    and their squared norms without gaps, and the counts of each group: pairs tested by leading modes or, if there
-    are none, as a whole; exact distances; pairs tested as a whole after that.
+    and their squared norms without gaps, and the counts of each group: pairs tested by leading modes or,
+    if there are none, as a whole; exact distances; pairs tested as a whole after that.
     """
     row = at = 0
     for g in range(len(first)):
