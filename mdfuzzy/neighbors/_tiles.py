@@ -51,11 +51,12 @@ class TileIndex(Index):
         return group_queries(queries, order, np.array([len(xyz)]), own=False)
 
     def kernel(self, queries: kernels.TileQueries, factor: float) -> Kernel:
-        """See `Index`; always exact."""
+        """See `Index`: with a factor below 1, only that share of the leaves is visited."""
         atoms = queries.unit.shape[1] // 3
         # of a sum of so many products, and of the scaled coordinates; see docs/theory/neighbours
         rounded = min(atoms, kernels.RUN) + atoms // kernels.RUN + 8
         slack = float(np.sqrt(3) * np.finfo(np.float32).eps * rounded)
+        most = int(np.ceil(factor * len(self.targets.boxes.reach)))
 
         def search(chunks: Chunks, limits: np.ndarray, n_neighbors: int, *rest: object) -> int:
             return kernels.search_tiles(
@@ -65,6 +66,7 @@ class TileIndex(Index):
                 chunks.own,
                 self.targets,
                 slack,
+                most,
                 limits,
                 n_neighbors,
                 *rest,

@@ -199,6 +199,12 @@ def _search(
         options["largest"] = place.room_for_index(workers)
     way, reached = choose_way(xyz, others, aim, **options), None
     index, chunks = way.index, way.chunks
+    if aim.recall < 1 and way.name == "tiles" and others is None and client is None:
+        from mdfuzzy.neighbors._descent import descend_graph
+
+        found = descend_graph(index, chunks, aim, store=store, threads=thread_count(n_jobs))
+        if found is not None:
+            return found
     if aim.recall < 1 and way.name == "cells":
         from mdfuzzy.neighbors._recall import choose_factor
 

@@ -21,7 +21,7 @@ from helpers.worker_tasks import compiled, give_up, peak_memory  # noqa: E402
 
 import mdfuzzy as mf  # noqa: E402
 from mdfuzzy.cli import main  # noqa: E402
-from mdfuzzy.neighbors import rmsd  # noqa: E402
+from mdfuzzy.neighbors import _choice, rmsd  # noqa: E402
 from mdfuzzy.neighbors._dask import replicated  # noqa: E402
 from mdfuzzy.store import rundir  # noqa: E402
 from mdfuzzy.workers import cluster as workers  # noqa: E402
@@ -155,12 +155,28 @@ def test_workers_with_threads(frames, local, layout, small_blocks):
         assert_same(mf.rmsd_neighbors(frames, n_neighbors=K, client=client, layout=layout), local)
 
 
-def test_approximate_search_on_copies_of_the_index(client):
+def test_approximate_search_on_copies_of_the_index(client, monkeypatch):
+    monkeypatch.setattr("mdfuzzy.neighbors._choice.FEW", 10**9)  # by cells
     frames = mf.datasets.alanine_dipeptide(stride=3)
     here = mf.rmsd_neighbors(frames, n_neighbors=K, recall=0.9)
     assert here.recall is not None
     found = mf.rmsd_neighbors(frames, n_neighbors=K, recall=0.9, client=client, layout="scattered")
     assert_same(found, here)
+
+
+def test_tiles_on_workers(client, frames, local, monkeypatch):
+    class Tiles(_choice.Way):
+        def __init__(self, name, *rest):
+            super().__init__("tiles", *rest)
+
+    monkeypatch.setattr(_choice, "Way", Tiles)
+    assert_same(mf.rmsd_neighbors(frames, n_neighbors=K, client=client, layout="scattered"), local)
+
+
+def test_points_on_workers(client):
+    points = np.random.default_rng(0).normal(size=(2000, 7))
+    here = mf.euclidean_neighbors(points, n_neighbors=K)
+    assert_same(mf.euclidean_neighbors(points, n_neighbors=K, client=client), here)
 
 
 def test_workers_take_the_kernels_from_the_disk(client, frames):

@@ -330,7 +330,7 @@ def search_leaf(leaf, stage, queries, first, size, own, targets, k, slack, work,
 
 
 @compiled(forceinline=True)
-def search_tiles_group(queries, first, size, own, targets, radii, k, slack, work, counts):
+def search_tiles_group(queries, first, size, own, targets, radii, k, slack, most, work, counts):
     """Find the k nearest targets, or with k = 0 all within its radius (a norm), of up to 64 queries.
 
     They are in the lists of `work`, in order. Return False if there is no room for them.
@@ -343,7 +343,7 @@ def search_tiles_group(queries, first, size, own, targets, radii, k, slack, work
     leaves = np.empty(0, np.int64)
     for stage in range(2):
         leaves = next_leaves(stage, leaves, k, limit, boxes, work.front)
-        for i in range(len(leaves)):
+        for i in range(min(len(leaves), most) if stage == 1 else len(leaves)):
             if not search_leaf(leaves[i], stage, queries, first, size, own, targets, k, slack, work, counts):
                 return False
     for l in range(size):
@@ -354,7 +354,9 @@ def search_tiles_group(queries, first, size, own, targets, radii, k, slack, work
 
 
 @compiled(nogil=True)
-def search_tiles(queries, first, last, own, targets, slack, radii, k, work, sizes, found, squares, counts):
+def search_tiles(
+    queries, first, last, own, targets, slack, most, radii, k, work, sizes, found, squares, counts
+):
     """Search for some groups of queries, one after the other; return how many are done.
 
     As `knn.search_groups`: OUT, the queries of all groups in turn, how many targets each has (`sizes`), these
@@ -365,7 +367,9 @@ def search_tiles(queries, first, last, own, targets, slack, radii, k, work, size
     for g in range(len(first)):
         size = last[g] - first[g]
         limits = radii[row : row + size]
-        if not search_tiles_group(queries, first[g], size, own, targets, limits, k, slack, work, counts[g]):
+        if not search_tiles_group(
+            queries, first[g], size, own, targets, limits, k, slack, most, work, counts[g]
+        ):
             return g
         at = hand_over_lists(size, row, at, work.lists, sizes, found, squares)
         if at < 0:
