@@ -57,8 +57,8 @@ def rmsd_neighbors(
         How many neighbours to find, in [1, n - 1].
     recall : float
         The share of true neighbours that is enough, in (0, 1]. Below 1 the search takes cells of frames
-        to be smaller than they are, by as much as a sample of queries allows, and reports the recall that
-        it measured. The sample takes time, too: below about 100,000 frames an exact search is as fast.
+        to be smaller than they are, or follows neighbours of neighbours, as far as a sample of queries
+        allows, and reports the recall that it measured. Where an exact search takes no longer it is exact.
     queries : Frames or (m, atoms, 3) array, optional
         Find the neighbours of these instead, among `frames`; n_neighbors may then be n.
     n_jobs : int, optional
