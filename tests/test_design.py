@@ -28,7 +28,7 @@ LIBRARIES: dict[str, set[str]] = {
     "mdtraj": {"frames", "neighbors", "exports"},
     "MDAnalysis": {"frames", "mdanalysis"},
     "tables": {"frames"},
-    "sklearn": {"neighbors", "pipeline"},
+    "sklearn": {"pipeline"},
     "threadpoolctl": {"_threads"},
     "distributed": {"workers"},
     "deeptime": {"kinetics"},

@@ -49,7 +49,7 @@ def find_copies(points: np.ndarray, enough: int) -> Copies | None:
     --------
     >>> copies = find_copies(np.array([[0.0], [1.0], [0.0], [0.0], [2.0], [0.0]]), 2)
     >>> copies.kept, copies.like
-    (array([0, 1, 2, 4]), array([0, 1, 2, 0, 3, 0]))
+    (array([0, 1, 2, 4]), array([0, 1, 2, 2, 3, 2]))
     """
     n = len(points)
     if n <= enough:
@@ -64,7 +64,8 @@ def find_copies(points: np.ndarray, enough: int) -> Copies | None:
         members = order[start : start + size]  # ascending
         if (rows[members] == rows[members[0]]).all():
             keep[members[enough:]] = False
-            same_as[members[enough:]] = members[0]
+            # The last of the kept ones has the others, of the smallest numbers, as its neighbours: so have these.
+            same_as[members[enough:]] = members[enough - 1]
     if keep.all():
         return None
     return Copies(np.flatnonzero(keep), (np.cumsum(keep) - 1)[same_as])

@@ -343,7 +343,8 @@ class TestApproximate:
         ("stride", "n_neighbors", "recall"),
         [(3, 50, 0.9), (3, 50, 0.99), (1, 100, 0.8), (2, 20, 0.99)],  # the last two need a careful sample
     )
-    def test_reaches_what_was_asked_for(self, stride, n_neighbors, recall):
+    def test_reaches_what_was_asked_for(self, stride, n_neighbors, recall, monkeypatch):
+        monkeypatch.setattr("mdfuzzy.neighbors._choice.FEW", 10**9)  # by cells
         frames = mf.datasets.alanine_dipeptide(stride=stride)
         found = mf.rmsd_neighbors(frames, n_neighbors=n_neighbors, recall=recall)
         true = mf.rmsd_neighbors(frames, n_neighbors=n_neighbors)

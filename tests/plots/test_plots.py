@@ -547,7 +547,9 @@ def test_of_many_states_the_first_get_pictures(result, tmp_path, monkeypatch):
     monkeypatch.setattr(figures, "_STATES", 1)
     assert result.n_states > 1
     last = f"state-{result.n_states - 1}"
-    with pytest.warns(UserWarning, match=rf"{result.n_states} states\. Only the first 1 get pictures .* such as {last}"):
+    with pytest.warns(
+        UserWarning, match=rf"{result.n_states} states\. Only the first 1 get pictures .* such as {last}"
+    ):
         paths = mf.plots.write_plots(tmp_path, result, kinds=["state"])
     assert [path.name for path in paths] == ["state-0.png"]
     assert [path.stem for path in mf.plots.write_plots(tmp_path, result, kinds=[last])] == [last]
