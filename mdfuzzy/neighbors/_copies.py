@@ -64,7 +64,7 @@ def find_copies(points: np.ndarray, enough: int) -> Copies | None:
         members = order[start : start + size]  # ascending
         if (rows[members] == rows[members[0]]).all():
             keep[members[enough:]] = False
-            # The last of the kept ones has the others, of the smallest numbers, as its neighbours: so have these.
+            # The neighbours of the last kept one are the others, of the smallest numbers: also of these.
             same_as[members[enough:]] = members[enough - 1]
     if keep.all():
         return None

@@ -526,7 +526,7 @@ def test_what_workers_offer(client):
 
 
 def listening(process: int) -> set[str]:
-    """The addresses and ports at which a process waits for connections, in hexadecimal as Linux lists them."""
+    """The addresses and ports at which a process listens, in hexadecimal as Linux lists them."""
     links = [os.readlink(each) for each in Path(f"/proc/{process}/fd").iterdir() if os.path.lexists(each)]
     sockets = {link[8:-1] for link in links if link.startswith("socket:[")}
     lines = [
