@@ -1,18 +1,20 @@
-"""Drafts: written under another name beside their place, then renamed, so that what is there is whole.
+"""Files that appear whole or not at all, and folders in which only our own files are ever replaced.
 
-One writer at a time may use a place: a draft that is found there was left by a writer that was killed.
+A file is written under another name beside its place, a draft, and then renamed. A folder that we fill holds
+a record of the files that we wrote, and nothing else in it is replaced or removed. Symbolic links are never
+followed: a link in the place of a file or of a folder inside is an error.
 """
 
 import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-#: How the name of a draft ends.
-TEMPORARY = ".tmp"
+#: The names of drafts, which nothing else has.
+_DRAFT = re.compile(r"\.mdfuzzy-[0-9a-f]{16}\.draft")
 
 
 @contextmanager
@@ -29,7 +31,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     ...     seen, path.read_text(), len(os.listdir(folder))
     (False, '42', 1)
     """
-    draft = draft_beside(path)
+    draft = _draft_in(path.parent)
     try:
         with open(draft, "xb") as file:
             yield file
@@ -43,14 +45,137 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     _sync_folder(path.parent)
 
 
-def draft_beside(path: Path) -> Path:
-    """Return a name beside `path` that nothing has, and remove what killed writers left under such names."""
-    ours = re.compile(rf"\.{re.escape(path.name)}-[0-9a-f]{{8}}{re.escape(TEMPORARY)}")
-    for left_over in path.parent.iterdir() if path.parent.is_dir() else ():
-        if ours.fullmatch(left_over.name):
-            shutil.rmtree(left_over) if left_over.is_dir() else left_over.unlink()
-    # Not `tempfile`, whose files only their owner may read.
-    return path.parent / f".{path.name}-{os.urandom(4).hex()}{TEMPORARY}"
+def remove_drafts(folder: Path) -> None:
+    """Remove the drafts that killed writers left in a folder. Only its one writer may call this."""
+    for left_over in list(folder.iterdir()) if is_folder(folder) else ():
+        if _DRAFT.fullmatch(left_over.name):
+            if is_folder(left_over):
+                shutil.rmtree(left_over, ignore_errors=True)
+            else:
+                left_over.unlink(missing_ok=True)
+
+
+def is_draft(name: str) -> bool:
+    """Whether a file of this name is a draft."""
+    return _DRAFT.fullmatch(name) is not None
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder at `path`, and not a link to one."""
+    return path.is_dir() and not path.is_symlink()
+
+
+def refuse_links(folder: Path, *, inside: Path) -> None:
+    """Raise if `folder`, or a folder between it and `inside`, is a symbolic link."""
+    for each in (folder, *folder.parents):
+        if each == inside:
+            return
+        if each.is_symlink():
+            raise FileExistsError(
+                f"{each} must be a folder; it is a symbolic link, which mdfuzzy does not write through. "
+                "Remove the link, or give another folder."
+            )
+
+
+@contextmanager
+def new_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[BinaryIO]:
+    """Yield a file to fill, which takes its place at `path` when all went well and else disappears."""
+    path = Path(path).expanduser().absolute()
+    with _explaining("path", path):
+        if path.is_symlink():
+            raise FileExistsError(
+                f"`path` must be a file; {str(path)!r} is a symbolic link. Give another name."
+            )
+        if path.is_dir():
+            raise IsADirectoryError(f"`path` must be a file; got the folder {str(path)!r}.")
+        if path.exists() and not overwrite:
+            raise FileExistsError(
+                f"`path` must be a new file; got {str(path)!r}, which is there already. Give another name, "
+                "or overwrite=True to replace it."
+            )
+    with _making("path", path.parent), ExitStack() as stack:
+        with _explaining("path", path):
+            file = stack.enter_context(whole_file(path))
+        yield file
+
+
+@contextmanager
+def new_files(
+    folder: str | os.PathLike[str], kind: str, *, overwrite: bool, keep: bool = False
+) -> Iterator[Path]:
+    """Yield an empty folder to fill, whose files appear in `folder` when all went well.
+
+    A record of them is kept there, as ``.mdfuzzy-KIND``: by it a later call with `overwrite` knows which
+    files are its own. It replaces these, removes those that it does not write again (unless `keep`), and
+    touches no others.
+    """
+    folder = Path(folder).expanduser().absolute()
+    with _explaining("folder", folder):
+        is_new = not folder.exists()
+        if not is_new and not folder.is_dir():
+            raise NotADirectoryError(f"`folder` must be a folder; got the file {str(folder)!r}.")
+        present = [] if is_new else sorted(each.name for each in folder.iterdir() if not is_draft(each.name))
+        if present and not overwrite:
+            raise FileExistsError(
+                f"`folder` must be new or empty; {str(folder)!r} holds {present[0]!r}. Give another one, or "
+                "overwrite=True to replace the files of an earlier export; others are left as they are."
+            )
+    with _making("folder", folder.parent):
+        with _explaining("folder", folder):
+            stage = _draft_in(folder.parent if is_new else folder)
+            stage.mkdir()
+        try:
+            yield stage
+            files = sorted(each.relative_to(stage) for each in stage.rglob("*") if not each.is_dir())
+            record = Path(f".mdfuzzy-{kind}")
+            _write_record(stage / record, files)
+            if is_new and not folder.exists():
+                os.rename(stage, folder)
+            else:
+                _replace(stage, folder, files, record, keep=keep)
+        finally:
+            shutil.rmtree(stage, ignore_errors=True)
+
+
+def adopt_files(folder: Path, kind: str, files: list[Path]) -> None:
+    """Record that we wrote `files`, relative to `folder`: for folders that were written without a record."""
+    _write_record(folder / f".mdfuzzy-{kind}", sorted(files))
+
+
+def _replace(stage: Path, folder: Path, files: list[Path], record: Path, *, keep: bool) -> None:
+    """Move files from `stage` to `folder` and remove those of the earlier record that are not among them."""
+    old = _read_record(folder / record)
+    for file in files:
+        inside = [folder / part for part in file.parents if os.path.lexists(folder / part)]
+        taken = next((each for each in inside[:-1] if not is_folder(each)), folder / file)
+        if os.path.lexists(taken) and (taken.is_dir() or taken.relative_to(folder) not in old):
+            raise FileExistsError(
+                f"`folder` must not hold files of others under the names to be written; {str(folder)!r} "
+                f"holds {str(taken.relative_to(folder))!r}, which no earlier export wrote. Give another "
+                "folder."
+            )
+    # Whenever the writer dies, the record names all of its files.
+    _write_record(stage / "record", sorted({*old, *files}))
+    os.replace(stage / "record", folder / record)
+    for file in files:
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(stage / file, folder / file)
+    if keep:
+        return
+    for file in old - set(files):
+        if any((folder / part).is_symlink() for part in list(file.parents)[:-1]):
+            continue  # it is no longer ours: a link leads elsewhere
+        if not (folder / file).is_dir():
+            (folder / file).unlink(missing_ok=True)
+        for parent in list(file.parents)[:-1]:
+            with suppress(OSError):  # not empty
+                (folder / parent).rmdir()
+    os.replace(stage / record, folder / record)
+
+
+def _draft_in(folder: Path) -> Path:
+    """Return a name in `folder` that nothing has. Not `tempfile`, whose files only their owner may read."""
+    return folder / f".mdfuzzy-{os.urandom(8).hex()}.draft"
 
 
 def _sync_folder(folder: Path) -> None:
@@ -61,3 +186,44 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def _write_record(path: Path, files: list[Path]) -> None:
+    path.write_text("".join(f"{file.as_posix()}\n" for file in files), encoding="utf-8")
+
+
+def _read_record(path: Path) -> set[Path]:
+    """Return the files that an earlier export wrote; names that lead out of the folder are none of them."""
+    if path.is_symlink() or not path.is_file():
+        return set()
+    names = [Path(line) for line in path.read_text(encoding="utf-8", errors="replace").splitlines()]
+    return {name for name in names if name.parts and not name.is_absolute() and ".." not in name.parts}
+
+
+@contextmanager
+def _making(name: str, folder: Path) -> Iterator[None]:
+    """Make a folder with its parents; when something fails later, remove those that were made."""
+    with _explaining(name, folder):
+        missing = [each for each in (folder, *folder.parents) if not each.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        for each in missing:
+            with suppress(OSError):
+                each.rmdir()
+        raise
+
+
+@contextmanager
+def _explaining(name: str, path: Path) -> Iterator[None]:
+    """Name the argument when the system refuses (our own errors have no number)."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise type(error)(
+            f"`{name}` must be where files can be written; got {str(path)!r} ({error.strerror}). Give "
+            "another one."
+        ) from error

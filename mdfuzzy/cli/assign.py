@@ -12,7 +12,7 @@ from mdfuzzy.cli.outputs import write_exports
 @click.command("assign", cls=Command)
 @run_argument
 @reading_options
-@output_option("Where the results go. Default: RUN/assigned.")
+@output_option("Where the results go. Default: RUN/exports/assigned.")
 def command(folder: str, files: tuple[str, ...], output: str | None, **reading: object) -> None:
     """Give the frames of new trajectories memberships in the states of a finished run.
 
@@ -31,6 +31,7 @@ def command(folder: str, files: tuple[str, ...], output: str | None, **reading: 
         reading[name] = reading[name] if reading.get(name) is not None else known.get(name)
     found = mf.assign(result, mf.load(list(files), **reading))
     click.echo(found.summary())
-    place = Path(folder, "assigned") if output is None else Path(output)
-    for line in write_exports(place, found, ["pyemma", "table"]):
-        click.echo(line)
+    place = Path(folder, "exports", "assigned") if output is None else Path(output)
+    with run.lock():
+        for line in write_exports(place, found, ["pyemma", "table"]):
+            click.echo(line)

@@ -6,6 +6,7 @@ import click
 
 import mdfuzzy as mf
 from mdfuzzy.cli.options import Command, output_option
+from mdfuzzy.cli.outputs import Transcript
 from mdfuzzy.cli.program import Session
 from mdfuzzy.cli.run import find_states
 from mdfuzzy.frames.regions import region_table
@@ -20,16 +21,17 @@ def command(session: Session, output: str) -> None:
     Does all that `mdfuzzy run` does, with every choice made from the data: states, pictures, files for other
     programs, and a report. The first time the kernels are compiled, which takes up to a minute.
     """
-    click.echo("Alanine dipeptide in implicit water at 300 K, bundled with mdfuzzy")
+    say = Transcript()
+    say("Alanine dipeptide in implicit water at 300 K, bundled with mdfuzzy")
     frames = mf.datasets.alanine_dipeptide()
-    click.echo(frames.summary())
-    click.echo(region_table(frames))
+    say(frames.summary())
+    say(region_table(frames))
     folder = Path(output)
-    find_states(session, frames, mf.Settings(scan_beta=True), folder)
+    find_states(session, frames, mf.Settings(scan_beta=True, validate=True), folder, say)
     click.echo(
         f"""
 Look at
-  {folder / "report.html"}    in a browser: the states, the transitions between them, and how sure they are
+  {folder / "report.html"}    in a browser: states, transitions, and how reliable they are
   {folder / "plots"}          the same as pictures
   {folder / "exports"}        for PyEMMA, deeptime, a table of all frames, and structures to look at
 Your own molecule

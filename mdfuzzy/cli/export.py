@@ -6,11 +6,12 @@ import click
 
 import mdfuzzy as mf
 from mdfuzzy.cli.options import Command, Option, output_option, run_argument
-from mdfuzzy.cli.outputs import EXPORTS, write_exports
+from mdfuzzy.cli.outputs import write_exports
+from mdfuzzy.exports.every_kind import KINDS
 
 
 def _choices(function):
-    for name, what in reversed(EXPORTS.items()):
+    for name, what in reversed(KINDS.items()):
         function = click.option(f"--{name}", cls=Option, is_flag=True, help=f"{what}.")(function)
     return function
 
@@ -30,6 +31,8 @@ def command(folder: str, output: str | None, **chosen: bool) -> None:
       mdfuzzy export out --table --structures -o for-my-thesis
     """
     place = Path(folder, "exports") if output is None else Path(output)
-    kinds = [name for name, wanted in chosen.items() if wanted] or list(EXPORTS)
-    for line in write_exports(place, mf.RunDir(folder).load(), kinds):
-        click.echo(line)
+    kinds = [name for name, wanted in chosen.items() if wanted] or list(KINDS)
+    run = mf.RunDir(folder)
+    with run.lock():
+        for line in write_exports(place, run.load(), kinds):
+            click.echo(line)

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 
-from mdfuzzy.pipeline.settings import BETA_CRITERIA, Settings
+from mdfuzzy.pipeline.settings import Settings
 
 
 class Option(click.Option):
@@ -149,10 +149,11 @@ def _option(field: Field, hint: object, default: object) -> Callable:
         declarations = [f"--{name}/--no-{name}"]
     elif get_origin(hint) is Literal:
         options["type"] = click.Choice(get_args(hint))
-    elif str in kinds:
-        options["type"] = NumberOrWord(BETA_CRITERIA)
+    elif any(get_origin(kind) is Literal for kind in kinds):
+        options["type"] = NumberOrWord(next(get_args(kind) for kind in kinds if get_origin(kind) is Literal))
     else:
         (options["type"],) = kinds
+    section = "Expert settings" if field.metadata["expert"] else "Settings"
     return click.option(
-        *declarations, cls=Option, section="Settings", show_default=default is not None, **options
+        *declarations, cls=Option, section=section, show_default=default is not None, **options
     )

@@ -1,11 +1,16 @@
-"""What is written beside the results of a run: pictures, files for other programs, and the report."""
+"""What is written beside the saved steps of a run: pictures, exports, the report, and what was printed."""
 
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 import mdfuzzy as mf
+from mdfuzzy import __version__
+from mdfuzzy._atomic import refuse_links, whole_file
+from mdfuzzy.exports.every_kind import KINDS
 
 if TYPE_CHECKING:
     from mdfuzzy.pipeline.assignment import Assignment
@@ -14,56 +19,69 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("mdfuzzy")
 
-#: What can be exported, and what each is.
-EXPORTS = {
-    "pyemma": "Discrete trajectories and memberships, for PyEMMA, deeptime and NumPy",
-    "structures": "PDB files of frames in the cores and of frames between states",
-    "table": "A table (CSV) with a row for every frame",
-}
+#: Pictures of the tests of a Markov model.
+_OF_THE_MODEL = ("timescales", "chapman-kolmogorov")
+
+
+class Transcript:
+    """Prints lines, and keeps them for a file."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def __call__(self, text: object = "") -> None:
+        """Print a text and keep it."""
+        click.echo(text)
+        self._lines.append(str(text))
+
+    def write(self, path: Path) -> None:
+        """Write what was printed, in place of an earlier transcript."""
+        head = "# mdfuzzy "
+        if path.is_symlink() or (path.exists() and not path.read_text(errors="replace").startswith(head)):
+            raise FileExistsError(
+                f"{path} must not be a file of others; mdfuzzy did not write it. Move it away."
+            )
+        with whole_file(path) as file:
+            file.write(f"{head}{__version__}\n\n{chr(10).join(self._lines)}\n".encode())
 
 
 def write_outputs(folder: Path, result: "Clustering") -> Iterator[str]:
     """Write everything into a run directory and yield a line about each part."""
-    validation = mf.validate_model(result)
-    yield validation.reason
-    yield from write_pictures(folder / "plots", result, validation=validation)
-    yield from write_exports(folder / "exports", result, list(EXPORTS))
-    yield write_page(folder / "report.html", result, validation=validation)
+    for name in ("plots", "exports"):
+        refuse_links(folder / name, inside=folder)
+    if result.validation is not None:
+        yield result.validation.reason
+    yield from write_pictures(folder / "plots", result)
+    yield from write_exports(folder / "exports", result, list(KINDS))
+    yield write_page(folder / "report.html", result)
 
 
-def write_pictures(
-    folder: Path, result: "Clustering", *, kinds: Sequence[str] = (), validation: "Validation | None" = None
-) -> Iterator[str]:
+def write_pictures(folder: Path, result: "Clustering", *, kinds: Sequence[str] = ()) -> Iterator[str]:
     """Draw pictures and yield a line about them."""
     logger.info("drawing pictures")
-    tests = mf.validate_model(result) if validation is None else validation
-    paths = mf.plots.write_plots(folder, result, timescales=tests.timescales, test=tests.test, kinds=kinds)
+    tests = result.validation
+    if tests is None and {*kinds} & {*_OF_THE_MODEL}:
+        tests = mf.validate_model(result)
+    paths = mf.plots.write_plots(folder, result, **_tests(tests), kinds=kinds)
     yield f"{len(paths)} pictures in {folder}"
 
 
 def write_exports(folder: Path, result: "Clustering | Assignment", kinds: Sequence[str]) -> Iterator[str]:
     """Write files for other programs and yield a line about each kind."""
-    data, cores, memberships = result.data, result.cores, result.memberships
     for kind in kinds:
         logger.info(f"writing exports: {kind}")
-        if kind == "pyemma":
-            # Larger cores than those of the walk: hardly a visit misses them, as a Markov model needs.
-            mf.exports.write_pyemma(folder / "pyemma", data, result.milestones, memberships, overwrite=True)
-            yield f"{EXPORTS[kind]} in {folder / 'pyemma'}"
-        elif kind == "structures":
-            place = folder / "structures"
-            mf.exports.structures(place, data, cores, memberships, result.transition_regions, overwrite=True)
-            yield f"{EXPORTS[kind]} in {place}"
-        else:
-            mf.exports.frame_table(folder / "frames.csv", data, cores, memberships, overwrite=True)
-            yield f"{EXPORTS[kind]}: {folder / 'frames.csv'}"
+        place = mf.exports.write_exports(folder, result, kinds=[kind])[kind]
+        yield f"{KINDS[kind]}: {place}"
 
 
-def write_page(
-    path: Path, result: "Clustering", *, title: str | None = None, validation: "Validation | None" = None
-) -> str:
+def write_page(path: Path, result: "Clustering", *, title: str | None = None) -> str:
     """Write the report and return a line about it."""
     logger.info("writing the report")
-    tests = mf.validate_model(result) if validation is None else validation
-    mf.report.write_report(path, result, timescales=tests.timescales, test=tests.test, title=title)
+    mf.report.write_report(path, result, **_tests(result.validation), title=title)
     return f"report: {path}"
+
+
+def _tests(validation: "Validation | None") -> dict[str, object]:
+    if validation is None:
+        return {}
+    return {"timescales": validation.timescales, "test": validation.test}

@@ -30,5 +30,7 @@ def command(folder: str, kinds: tuple[str, ...], output: str | None) -> None:
       mdfuzzy plot out --kind states --kind transitions -o figures
     """
     place = Path(folder, "plots") if output is None else Path(output)
-    for line in write_pictures(place, mf.RunDir(folder).load(), kinds=kinds):
-        click.echo(line)
+    run = mf.RunDir(folder)
+    with run.lock():
+        for line in write_pictures(place, run.load(), kinds=kinds):
+            click.echo(line)

@@ -14,7 +14,7 @@ from mdfuzzy.cli.outputs import write_page
 @click.option("-o", "--output", cls=Option, metavar="FILE", help="Default: RUN/report.html.")
 @click.option("--title", cls=Option, help="Heading of the page.")
 def command(folder: str, output: str | None, title: str | None) -> None:
-    """Write the report of a finished run: one HTML file that needs no network.
+    """Write the report of a finished run: a self-contained HTML file.
 
     \b
     Examples:
@@ -22,4 +22,6 @@ def command(folder: str, output: str | None, title: str | None) -> None:
       mdfuzzy report out -o ala2.html --title 'Alanine dipeptide, 300 K'
     """
     page = Path(folder, "report.html") if output is None else Path(output)
-    click.echo(write_page(page, mf.RunDir(folder).load(), title=title))
+    run = mf.RunDir(folder)
+    with run.lock():
+        click.echo(write_page(page, run.load(), title=title))

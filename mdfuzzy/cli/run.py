@@ -1,6 +1,7 @@
 """``mdfuzzy run``: from trajectory files to states, pictures, exports and a report."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from mdfuzzy.cli.options import (
     setting_options,
     take_settings,
 )
-from mdfuzzy.cli.outputs import write_outputs
+from mdfuzzy.cli.outputs import Transcript, write_outputs
 from mdfuzzy.cli.program import Session
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 @click.command("run", cls=Command)
 @reading_options
-@setting_options(scan_beta=True)
+@setting_options(scan_beta=True, validate=True)
 @output_option("Run directory: all results, and what a later run goes on from.", default="mdfuzzy-run")
 @click.option(
     "--bare",
@@ -63,12 +64,13 @@ def command(
 ) -> None:
     """Find the states of a molecule in its trajectories.
 
-    FILES are trajectories of the same atoms, each of them one run (a pattern such as 'run*.xtc' is fine). No
-    other option than --top is needed: what is not given is chosen from the data and printed with its reason.
+    FILES are trajectories of the same atoms, each of them one run (a pattern such as 'run*.xtc' is fine).
+    Only --top is required: anything you omit is chosen automatically and reported.
     Distances are RMSD in nm, times in ps, torsions in degrees.
 
-    The folder of --output keeps what is finished. The same command goes on after a crash or Ctrl-C; with
-    other settings it computes only what depends on them. The folder of other trajectories is refused.
+    The folder of --output keeps what is finished. Rerun the command to resume after a crash or
+    Ctrl-C; with other settings it computes only what depends on them. A folder that holds results for
+    different trajectories is rejected.
 
     \b
     Examples:
@@ -86,8 +88,9 @@ def command(
     mf.RunDir(output).check_place()  # before files are read, which may take minutes
     with nullcontext() if dask is None else connect(dask) as client:  # before anything is written
         frames = mf.load(list(files), **options)
-        click.echo(frames.summary())
-        find_states(session, frames, settings, Path(output), bare=bare, client=client, layout=layout)
+        say = Transcript()
+        say(frames.summary())
+        find_states(session, frames, settings, Path(output), say, bare=bare, client=client, layout=layout)
 
 
 def find_states(
@@ -95,6 +98,7 @@ def find_states(
     frames: "Frames",
     settings: "Settings",
     folder: Path,
+    say: Transcript,
     *,
     bare: bool = False,
     client: "Client | None" = None,
@@ -104,26 +108,29 @@ def find_states(
     from mdfuzzy._kernels.compiling import compiled_ahead
 
     run = mf.RunDir(folder)
-    session.resume = f"; what is finished is kept in {folder}, and the same command goes on from there"
+    session.resume = f"; finished steps are kept in {folder}: rerun the command to resume"
+    if bare:
+        settings = replace(settings, validate=False)
     with compiled_ahead():
         result = mf.cluster(frames, settings, store=run, client=client, layout=layout)
-    click.echo()
-    show(result)
-    if not bare:
-        click.echo()
-        with run.lock():
+    say()
+    show(result, say)
+    with run.lock():
+        if not bare:
+            say()
             for line in write_outputs(folder, result):
-                click.echo(line)
+                say(line)
+        say.write(folder / "summary.txt")
     return result
 
 
-def show(result: "Clustering") -> None:
+def show(result: "Clustering", say: Transcript) -> None:
     """Print the states, the transition regions between them, and what was chosen and why."""
-    click.echo(repr(result))
-    click.echo(result.states)
-    if result.n_states > 1:
-        click.echo()
-        click.echo(result.transition_regions.table())
-    click.echo()
+    say(repr(result))
+    say(result.states)
+    if result.n_states > 1 and result.transition_regions is not None:
+        say()
+        say(result.transition_regions.table())
+    say()
     for sentence in result.chosen.values():
-        click.echo(sentence)
+        say(sentence)

@@ -1,15 +1,15 @@
 """Checks: what goes into one export must be about the same frames and the same states."""
 
 from mdfuzzy._check import check_type
-from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_cores, check_memberships
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
 
-def check_states(data: Frames | Features, cores: Cores, memberships: Memberships) -> None:
+def check_states(data: Trajectories, cores: Cores, memberships: Memberships) -> None:
     """Raise unless `cores` and `memberships` are of the frames of `data`, and of the same states."""
     check_cores(data, cores)
     check_memberships(data, memberships)

@@ -8,8 +8,7 @@ from typing import TextIO
 import numpy as np
 
 from mdfuzzy.exports._names import unique
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
@@ -18,7 +17,7 @@ _FORMATS = {"time": "%.12g", "phi": "%.3f", "psi": "%.3f", "membership": "%.6g",
 
 
 def frame_columns(
-    data: Frames | Features, cores: Cores, memberships: Memberships, frames: np.ndarray
+    data: Trajectories, cores: Cores, memberships: Memberships, frames: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Return what is known of `frames` (numbers over all trajectories), each column an array as long as it.
 
@@ -36,13 +35,12 @@ def frame_columns(
     """
     trajectory, frame = data.locate(frames)
     columns = {"trajectory": trajectory.astype(np.int32), "frame": frame}
-    if isinstance(data, Frames):
-        if data.times is not None:
-            columns["time_ps"] = decimal_times(data.times[frames])
-        for place, residue in enumerate(unique(data.residues)):
-            for name, angles in (("phi", data.phi), ("psi", data.psi)):
-                if angles is not None:
-                    columns[f"{name}_{residue}"] = angles[frames, place]
+    if data.times is not None:
+        columns["time_ps"] = decimal_times(data.times[frames])
+    for place, residue in enumerate(unique(data.residues)):
+        for name, angles in (("phi", data.phi), ("psi", data.psi)):
+            if angles is not None:
+                columns[f"{name}_{residue}"] = angles[frames, place]
     of_rows = {name: getattr(memberships, name)[frames] for name in ("values", "lost", "log_weights")}
     chosen = replace(memberships, **of_rows)
     columns |= {"state": chosen.hard, "core": cores.core_of[frames]}

@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 
 
-def trajectory_names(data: Frames | Features) -> list[str]:
+def trajectory_names(data: Trajectories) -> list[str]:
     """Return a name for each trajectory that can be the name of a file.
 
     That of the first file of the trajectory, with as many of its folders as tell it from the others; the
@@ -22,7 +21,7 @@ def trajectory_names(data: Frames | Features) -> list[str]:
     """
     width = len(str(data.n_trajectories - 1))
     parts = [(f"{number:0{width}}",) for number in range(data.n_trajectories)]
-    for source in reversed(data.sources if isinstance(data, Frames) else ()):
+    for source in reversed(data.sources):
         if source.path is not None:
             path = Path(source.path)
             stem = path.name.removesuffix(".gz").rpartition(".")[0] or path.name

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
+from mdfuzzy._atomic import new_files
 from mdfuzzy._check import check_int
 from mdfuzzy.exports._checks import check_states
 from mdfuzzy.exports._columns import write_csv
 from mdfuzzy.exports._names import trajectory_names
 from mdfuzzy.exports._pyemma_script import estimation_script
-from mdfuzzy.exports._staging import new_files
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import core_dtrajs, hard_dtrajs, milestoned_dtrajs, timestep
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.memberships.weights import BETA_MEANS
@@ -46,7 +45,7 @@ Memberships: beta = {beta:g} ({means}); rows sum to 1 (less where a frame has no
 
 def write_pyemma(
     folder: str | os.PathLike,
-    data: Frames | Features,
+    data: Trajectories,
     cores: Cores,
     memberships: Memberships,
     *,
@@ -153,7 +152,7 @@ def _write_dtraj(stem: Path, dtraj: np.ndarray, suffix: str = ".dtraj") -> None:
 
 
 def _trajectory_columns(
-    data: Frames | Features, names: list[str], first_core_frames: dict[int, int]
+    data: Trajectories, names: list[str], first_core_frames: dict[int, int]
 ) -> dict[str, list]:
     numbers = range(data.n_trajectories)
     columns = {
@@ -162,7 +161,7 @@ def _trajectory_columns(
         "frames": data.lengths.tolist(),
         "first_core_frame": [first_core_frames.get(number, "") for number in numbers],
     }
-    if isinstance(data, Frames) and data.sources:
+    if data.sources:
         sources = [[each for each in data.sources if each.trajectory == number] for number in numbers]
         columns["stride"] = [each[0].stride for each in sources]
         columns["files"] = [";".join(source.path or "" for source in each) for each in sources]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mdfuzzy._atomic import new_files
 from mdfuzzy._check import check_int, check_type
 from mdfuzzy.exports._checks import check_states, check_transition_regions
 from mdfuzzy.exports._columns import frame_columns, write_csv
-from mdfuzzy.exports._staging import new_files
 from mdfuzzy.frames.frames import Frames
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.memberships import Memberships

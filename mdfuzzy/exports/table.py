@@ -10,11 +10,10 @@ from typing import BinaryIO
 
 import numpy as np
 
+from mdfuzzy._atomic import new_file
 from mdfuzzy.exports._checks import check_states
 from mdfuzzy.exports._columns import frame_columns, write_csv
-from mdfuzzy.exports._staging import new_file
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
@@ -24,7 +23,7 @@ _CHUNK = 50_000
 
 def frame_table(
     path: str | os.PathLike,
-    data: Frames | Features,
+    data: Trajectories,
     cores: Cores,
     memberships: Memberships,
     *,
@@ -95,9 +94,7 @@ def frame_table(
     return Path(path).expanduser()
 
 
-def _chunks(
-    data: Frames | Features, cores: Cores, memberships: Memberships
-) -> Iterator[dict[str, np.ndarray]]:
+def _chunks(data: Trajectories, cores: Cores, memberships: Memberships) -> Iterator[dict[str, np.ndarray]]:
     for start in range(0, len(data), _CHUNK):
         yield frame_columns(data, cores, memberships, np.arange(start, min(start + _CHUNK, len(data))))
 

@@ -1,12 +1,14 @@
 """Feature vectors of the frames of trajectories."""
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_finite, check_numbers, check_real, read_only
-from mdfuzzy.frames._boundaries import Trajectories, shorten
+from mdfuzzy.frames.metric import EUCLIDEAN, Metric
+from mdfuzzy.frames.trajectories import Trajectories, shorten
 
 
 class Features(Trajectories):
@@ -92,6 +94,52 @@ class Features(Trajectories):
         return f"Features({len(self):,} vectors of {self.values.shape[1]} in {trajectories}{angles})"
 
     @property
+    def metric(self) -> Metric:
+        """How two vectors are compared: Euclidean distance."""
+        return EUCLIDEAN
+
+    @property
+    def points(self) -> np.ndarray:
+        """What is compared: `embedded`."""
+        return self.embedded
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """What is compared: `embedded`."""
+        return self.embedded
+
+    @property
+    def width(self) -> str:
+        """The number of features in words."""
+        return f"{self.values.shape[1]:,} features"
+
+    @property
+    def title(self) -> str:
+        """Nothing: vectors alone do not tell what they describe."""
+        return ""
+
+    def subset(self, frames: np.ndarray) -> "Features":
+        """Return the vectors of `frames`, numbers over all trajectories, as one trajectory."""
+        return Features(self.values[frames], periodic=self.periodic.tolist(), period=self.period)
+
+    def like(self, data: object) -> "Features":
+        """Return `data` as features with the same periodic columns; raise if it is something else."""
+        if isinstance(data, Features):
+            return data
+        if isinstance(data, Trajectories):
+            raise TypeError(f"`data` must be features, as `result` was made of; got {type(data).__name__}.")
+        several = isinstance(data, list | tuple) and all(np.ndim(part) == 2 for part in data)
+        return Features(data if several else [data], periodic=self.periodic.tolist(), period=self.period)
+
+    def essence(self) -> Iterator[npt.ArrayLike]:
+        """Yield the periodic columns and their period."""
+        yield from (self.periodic, self.period)
+
+    def summary(self) -> str:
+        """Return a line that describes the data."""
+        return repr(self)
+
+    @property
     def embedded(self) -> np.ndarray:
         """The vectors with every periodic column replaced by a point on a circle of that circumference.
 
@@ -102,3 +150,22 @@ class Features(Trajectories):
         radius = self.period / (2 * np.pi)
         angles = self.values[:, self.periodic] / radius
         return np.concatenate([others, radius * np.cos(angles), radius * np.sin(angles)], axis=1)
+
+
+def as_data(data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> Trajectories:
+    """Return frames or features as they are, and arrays as features.
+
+    Examples
+    --------
+    >>> as_data([np.zeros((3, 2)), np.ones((4, 2))])
+    Features(7 vectors of 2 in 2 trajectories)
+    """
+    if isinstance(data, Trajectories):
+        return data
+    for part in data if isinstance(data, list | tuple) else [data]:
+        if isinstance(part, str | os.PathLike) or hasattr(part, "xyz"):
+            raise TypeError(
+                f"`data` must be Frames, Features or arrays of features; got {part!r}. Read trajectories "
+                "with mf.load(...)."
+            )
+    return Features(data)

@@ -1,6 +1,7 @@
 """Frames of trajectories: coordinates to be compared by RMSD, and where each of them comes from."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -9,11 +10,15 @@ import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, read_only
 from mdfuzzy._words import counted
-from mdfuzzy.frames._boundaries import Trajectories, shorten
 from mdfuzzy.frames._provenance import Source, chosen_sources, source_frames
+from mdfuzzy.frames.metric import RMSD, Metric
+from mdfuzzy.frames.trajectories import Trajectories, even_step, shorten
 
 if TYPE_CHECKING:
     import mdtraj as md
+
+#: Molecules of more residues than this are not spelled out.
+_MAX_NAMED = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,9 +113,60 @@ class Frames(Trajectories):
         return self.xyz.shape[1]
 
     @property
-    def timestep(self) -> float | None:
-        """The time between frames in ps, the same in all trajectories; None if it is not, or not known."""
-        return None if self.times is None else _even_step(self.split(self.times))
+    def metric(self) -> Metric:
+        """How two frames are compared: RMSD in nm, every pair superposed."""
+        return RMSD
+
+    @property
+    def points(self) -> np.ndarray:
+        """What is compared: `xyz`."""
+        return self.xyz
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """Coordinates of the atoms in nm: `xyz`."""
+        return self.xyz
+
+    @property
+    def vectors(self) -> np.ndarray | None:
+        """Cosines and sines of the backbone torsions, (n, 4 residues) float64; None without torsions."""
+        if self.phi is None or self.psi is None:
+            return None
+        angles = np.deg2rad(np.concatenate([self.phi, self.psi], axis=1).astype(np.float64))
+        return np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+
+    @property
+    def width(self) -> str:
+        """The number of loaded atoms in words."""
+        return f"{self.n_atoms:,} atoms"
+
+    @property
+    def title(self) -> str:
+        """The molecule and the loaded atoms in words."""
+        parts = [self.selection or f"{self.n_atoms} atoms"]
+        if self.topology is not None:
+            names = [residue.name for residue in self.topology.residues]
+            parts.insert(0, "-".join(names) if len(names) <= _MAX_NAMED else f"{len(names):,} residues")
+        return "; ".join(parts)
+
+    def subset(self, frames: np.ndarray) -> "Frames":
+        """Return the coordinates of `frames`, numbers over all trajectories, as one trajectory."""
+        return Frames(self.xyz[frames], np.array([len(frames)]))
+
+    def like(self, data: object) -> "Frames":
+        """Return `data` if it is Frames of the same atoms; otherwise raise."""
+        if not isinstance(data, Frames):
+            kind = type(data).__name__
+            raise TypeError(f"`data` must be Frames, as `result` was made of; got {kind}. Use mf.load(...).")
+        if self.topology is not None and data.topology is not None:
+            _check_atoms(
+                *([f"{a.residue.name}-{a.name}" for a in each.topology.atoms] for each in (self, data))
+            )
+        return data
+
+    def essence(self) -> Iterator[npt.ArrayLike]:
+        """Yield nothing: the results depend on the coordinates alone."""
+        return iter(())
 
     @property
     def n_frames(self) -> int:
@@ -271,26 +327,29 @@ class Frames(Trajectories):
         return md.Trajectory(xyz, topology, None if self.times is None else self.times[chosen], *box)
 
 
+def _atom_names(topology: "md.Topology") -> list[str]:
+    return [f"{atom.residue.name}-{atom.name}" for atom in topology.atoms]
+
+
+def _check_atoms(expected: list[str], atoms: list[str]) -> None:
+    if expected == atoms:
+        return
+    if len(expected) != len(atoms):
+        difference = f"{len(atoms)} atoms instead of {len(expected)}"
+    else:
+        at = next(i for i, (a, b) in enumerate(zip(expected, atoms, strict=True)) if a != b)
+        difference = f"{atoms[at]} instead of {expected[at]} as atom {at}"
+    raise ValueError(
+        f"`data` must have the atoms of `result`; got {difference}. Load it with the same `atoms`, and with "
+        "the topology of the same molecule."
+    )
+
+
 def _span(times: list[np.ndarray]) -> str:
     """Say how long trajectories are and how far apart their frames."""
     total = sum(float(part[-1] - part[0]) for part in times)
     length = f"{total / 1000:.4g} ns" if abs(total) >= 1000 else f"{total:.4g} ps"
     if all(len(part) == 1 for part in times):
         return length
-    step = _even_step(times)
+    step = even_step(times)
     return f"{length}, frames at uneven times" if step is None else f"{length}, a frame every {step:.4g} ps"
-
-
-def _even_step(times: list[np.ndarray]) -> float | None:
-    """Return the time between frames; None if it varies.
-
-    Files hold times in single precision: the steps between late frames vary by that, and the mean is rounded
-    to six digits, so that 0.2 ps is 0.2.
-    """
-    steps = np.concatenate([np.diff(part) for part in times])
-    if len(steps) == 0:
-        return None
-    step = float(steps.mean())
-    latest = max(float(np.abs(part).max()) for part in times)
-    even = step > 0 and np.abs(steps - step).max() <= 0.01 * step + 1e-6 * latest
-    return float(f"{step:.6g}") if even else None

@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_finite
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.outcomes import Case
 
 #: Fits a forecast on the frames of a mask, (n,) bool, and returns the probability of every core, (n, K).
@@ -98,15 +97,10 @@ def _slopes(logs: np.ndarray, outcomes: np.ndarray, power: float) -> np.ndarray:
     return logs[np.arange(len(outcomes)), outcomes] - means
 
 
-def kmeans_coordinates(data: Frames | Features, coordinates: npt.ArrayLike | None) -> np.ndarray | None:
+def kmeans_coordinates(data: Trajectories, coordinates: npt.ArrayLike | None) -> np.ndarray | None:
     """Return what k-means sees, (n, d) float64; None for frames without torsions."""
     if coordinates is None:
-        if isinstance(data, Features):
-            return data.embedded
-        if data.phi is None:
-            return None
-        angles = np.deg2rad(np.concatenate([data.phi, data.psi], axis=1).astype(np.float64))
-        return np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+        return data.vectors
     coordinates = np.asarray(coordinates, dtype=np.float64)
     if coordinates.ndim != 2 or len(coordinates) != len(data):
         raise ValueError(

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdfuzzy._check import check_int, check_real, read_only
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_cores, core_dtrajs, milestone, timestep
 from mdfuzzy.states.cores import Cores
 
@@ -82,7 +81,7 @@ class Visits:
         return "\n".join(lines)
 
 
-def visits(data: Frames | Features, cores: Cores, *, min_exits: int = 10, min_ratio: float = 5.0) -> Visits:
+def visits(data: Trajectories, cores: Cores, *, min_exits: int = 10, min_ratio: float = 5.0) -> Visits:
     r"""Count the independent visits to every state and measure how long it is dwelt in.
 
     Visits are counted from core to core, so that to and fro across the border of two states makes no new

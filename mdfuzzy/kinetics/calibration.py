@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, check_finite, check_int, check_real, read_only
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics._forecasts import (
     Forecast,
     best_power,
@@ -116,7 +115,7 @@ class Calibration:
 
 
 def calibration(
-    data: Frames | Features,
+    data: Trajectories,
     memberships: Memberships | BetaScan | npt.ArrayLike,
     cores: Cores | npt.ArrayLike,
     *,

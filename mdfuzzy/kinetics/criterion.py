@@ -7,8 +7,7 @@ import numpy.typing as npt
 
 from mdfuzzy._check import check_real
 from mdfuzzy._warn import warn_user
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_data
 from mdfuzzy.kinetics.outcomes import make_case
 from mdfuzzy.memberships.memberships import Memberships
@@ -19,7 +18,7 @@ _ENOUGH = 10
 
 
 def kinetic_criterion(
-    data: Frames | Features,
+    data: Trajectories,
     cores: Cores | npt.ArrayLike,
     *,
     frames: npt.ArrayLike | None = None,

@@ -6,8 +6,7 @@ import numpy as np
 
 from mdfuzzy._check import check_type, read_only
 from mdfuzzy._warn import warn_user
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
@@ -60,7 +59,7 @@ class Milestoned:
         )
 
 
-def timestep(data: Frames | Features) -> float | None:
+def timestep(data: Trajectories) -> float | None:
     """Return the time between frames in ps; None if it is not known or not even.
 
     Parameters
@@ -79,10 +78,10 @@ def timestep(data: Frames | Features) -> float | None:
     2.0
     """
     check_data(data)
-    return data.timestep if isinstance(data, Frames) else None
+    return data.timestep
 
 
-def hard_dtrajs(data: Frames | Features, memberships: Memberships) -> list[np.ndarray]:
+def hard_dtrajs(data: Trajectories, memberships: Memberships) -> list[np.ndarray]:
     """Return the state of the largest membership of every frame, one array per trajectory.
 
     Parameters
@@ -111,7 +110,7 @@ def hard_dtrajs(data: Frames | Features, memberships: Memberships) -> list[np.nd
     return [part.copy() for part in data.split(memberships.hard)]
 
 
-def core_dtrajs(data: Frames | Features, cores: Cores) -> list[np.ndarray]:
+def core_dtrajs(data: Trajectories, cores: Cores) -> list[np.ndarray]:
     """Return the core of every frame, one array per trajectory: what PyEMMA takes with ``core_set``.
 
     Parameters
@@ -137,7 +136,7 @@ def core_dtrajs(data: Frames | Features, cores: Cores) -> list[np.ndarray]:
     return [part.copy() for part in data.split(cores.core_of)]
 
 
-def milestoned_dtrajs(data: Frames | Features, cores: Cores) -> Milestoned:
+def milestoned_dtrajs(data: Trajectories, cores: Cores) -> Milestoned:
     """Return the core that was touched last at every frame, one array per trajectory: what deeptime takes.
 
     Parameters
@@ -205,7 +204,7 @@ def milestone(dtrajs: list[np.ndarray]) -> Milestoned:
     return Milestoned(kept, np.array(offsets), np.array(trajectories), tuple(untouched))
 
 
-def transition_counts(data: Frames | Features, cores: Cores) -> np.ndarray:
+def transition_counts(data: Trajectories, cores: Cores) -> np.ndarray:
     """Count the transitions that the trajectories really made: from each core to the next other core.
 
     Parameters
@@ -238,7 +237,7 @@ def transition_counts(data: Frames | Features, cores: Cores) -> np.ndarray:
     return counts
 
 
-def check_memberships(data: Frames | Features, memberships: Memberships) -> None:
+def check_memberships(data: Trajectories, memberships: Memberships) -> None:
     """Raise unless `memberships` are of the frames of `data`."""
     check_data(data)
     remedy = "`solve_memberships` makes them; a clustering holds them as `result.memberships`."
@@ -246,7 +245,7 @@ def check_memberships(data: Frames | Features, memberships: Memberships) -> None
     _check_rows("memberships", len(memberships), data)
 
 
-def check_cores(data: Frames | Features, cores: Cores) -> None:
+def check_cores(data: Trajectories, cores: Cores) -> None:
     """Raise unless `cores` are of the frames of `data`."""
     check_data(data)
     remedy = "`find_cores` makes them; a clustering holds them as `result.cores`."
@@ -254,12 +253,15 @@ def check_cores(data: Frames | Features, cores: Cores) -> None:
     _check_rows("cores", len(cores.core_of), data)
 
 
-def check_data(data: Frames | Features) -> None:
+def check_data(data: Trajectories) -> None:
     """Raise unless `data` are frames or features."""
-    remedy = "`load` and `Features` make them; a clustering holds them as `result.data`."
-    check_type("data", data, Frames, Features, remedy=remedy)
+    if not isinstance(data, Trajectories):
+        raise TypeError(
+            f"`data` must be `Frames` or `Features`; got {type(data).__name__}. `load` and `Features` make "
+            "them; a clustering holds them as `result.data`."
+        )
 
 
-def _check_rows(name: str, rows: int, data: Frames | Features) -> None:
+def _check_rows(name: str, rows: int, data: Trajectories) -> None:
     if rows != len(data):
         raise ValueError(f"`{name}` must be of the frames of `data`, {len(data)}; got {rows} frames.")

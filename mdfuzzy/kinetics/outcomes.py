@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, read_only
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_data
 from mdfuzzy.states.cores import Cores
 
@@ -66,7 +65,7 @@ class Outcomes:
         return int(self.transitions.max(initial=-1)) + 1
 
 
-def find_outcomes(data: Frames | Features, cores: Cores | npt.ArrayLike) -> Outcomes:
+def find_outcomes(data: Trajectories, cores: Cores | npt.ArrayLike) -> Outcomes:
     """Find the next core that the molecule reaches after each frame, and the last one it came from.
 
     Parameters
@@ -97,7 +96,7 @@ def find_outcomes(data: Frames | Features, cores: Cores | npt.ArrayLike) -> Outc
     return Outcomes(np.concatenate(after), np.concatenate(before), transitions, n_states)
 
 
-def core_labels(data: Frames | Features, cores: Cores | npt.ArrayLike) -> tuple[np.ndarray, int]:
+def core_labels(data: Trajectories, cores: Cores | npt.ArrayLike) -> tuple[np.ndarray, int]:
     """Return (the core of each frame, -1 outside, (n,) int32; the number of cores), or raise."""
     check_data(data)
     labels = np.asarray(cores.core_of if isinstance(cores, Cores) else cores)
@@ -134,7 +133,7 @@ class Case:
         Whether the outcome is the core that the molecule came from.
     """
 
-    data: Frames | Features
+    data: Trajectories
     labels: np.ndarray
     found: Outcomes
     scored: np.ndarray
@@ -164,7 +163,7 @@ class Case:
 
 
 def make_case(
-    data: Frames | Features, cores: Cores | npt.ArrayLike, direction: str, frames: npt.ArrayLike | None
+    data: Trajectories, cores: Cores | npt.ArrayLike, direction: str, frames: npt.ArrayLike | None
 ) -> Case:
     """Return what is to be predicted, or raise if it is always the same."""
     backward = check_choice("direction", direction, ("next", "last")) == "last"

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdfuzzy._check import check_real, read_only
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_trajectories, interval
 from mdfuzzy.kinetics.dtrajs import check_memberships, timestep
 from mdfuzzy.kinetics.markov import check_lag, relaxation_times, time_unit
@@ -69,7 +68,7 @@ class SoftModel:
 
 
 def soft_model(
-    data: Frames | Features,
+    data: Trajectories,
     memberships: Memberships,
     *,
     lag: int,

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mdfuzzy._check import check_int, check_real, read_only
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_memberships, transition_counts
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
@@ -85,7 +84,7 @@ class TransitionRegions:
 
 
 def find_transition_regions(
-    data: Frames | Features,
+    data: Trajectories,
     memberships: Memberships,
     cores: Cores,
     *,

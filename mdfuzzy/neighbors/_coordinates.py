@@ -4,7 +4,7 @@ import numpy as np
 
 from mdfuzzy._check import check_finite
 from mdfuzzy._threads import run_ranges
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 
 #: The largest coordinate, nm: beyond it, squares of squares leave the range of float32.
 LARGEST = 1e6
@@ -30,8 +30,8 @@ def check_conformations(frames: object, queries: object) -> tuple[np.ndarray, np
 
 def _coordinates(name: str, frames: object) -> np.ndarray:
     """Return centred float32 coordinates; those of `Frames` as they are, others copied."""
-    if isinstance(frames, Frames):
-        xyz = frames.xyz
+    if isinstance(frames, Trajectories) and frames.metric.superpose:
+        xyz = frames.points
     else:
         try:
             xyz = np.asarray(frames)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from mdfuzzy._check import check_choice, check_finite, check_int, check_numbers, read_only
 from mdfuzzy._threads import run_ranges, share, thread_count, using_threads
 from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors._euclidean import nearest_points
 from mdfuzzy.neighbors.graph import Graph, reverse_lists
 
@@ -302,7 +303,7 @@ def neighbors_from(precomputed: object) -> Neighbors:
 
 def _vectors(name: str, points: object) -> np.ndarray:
     """Return feature vectors as a finite (n, dimensions) array."""
-    vectors = points.embedded if isinstance(points, Features) else check_numbers(name, points)
+    vectors = points.points if isinstance(points, Trajectories) else check_numbers(name, points)
     if vectors.ndim != 2 or 0 in vectors.shape:
         raise ValueError(
             f"`{name}` must be an array of shape (points, dimensions), not empty; got {vectors.shape}. For "

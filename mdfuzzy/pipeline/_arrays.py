@@ -23,6 +23,8 @@ def pack(result: object) -> dict[str, np.ndarray]:
     >>> list(pack(Graph([0, 1, 2], [1, 0], [1.0, 1.0], kind="radius", n_targets=2, radius=1.0)))
     ['indptr', 'indices', 'distances', 'kind', 'n_targets', 'radius']
     """
+    if result is None:
+        return {}
     if not is_dataclass(result):
         return {"value": np.asarray(result)}
     arrays = {}
@@ -45,8 +47,11 @@ def pack(result: object) -> dict[str, np.ndarray]:
     return arrays
 
 
-def unpack(kind: type, arrays: dict[str, np.ndarray]) -> Any:
+def unpack(kind: Any, arrays: dict[str, np.ndarray]) -> Any:
     """Return the result of type `kind` that `pack` made the arrays of."""
+    if not arrays:
+        return None
+    kind = _without_none(kind)
     if not is_dataclass(kind):
         return arrays["value"] if kind is np.ndarray else kind(arrays["value"].item())
     values = {}

@@ -1,154 +1,247 @@
-"""The steps of one run: which results are already there, what was chosen, and what was warned of."""
+"""Steps that are declared once, and runs that compute them or load their saved results."""
 
 import hashlib
 import json
 import logging
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Protocol, TypeVar
+from dataclasses import dataclass, field
+from inspect import Parameter, signature
+from typing import Any, Protocol, get_type_hints
 
 import numpy as np
 
 from mdfuzzy._warn import warn_user
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.neighbors.rmsd import BlockStore
 from mdfuzzy.pipeline._arrays import pack, unpack
 from mdfuzzy.pipeline.settings import Settings
 
-Result = TypeVar("Result")
-
-#: Raised whenever a step gives another result for the same input: saved results are then computed anew.
-REVISION = 6
-#: Among the arrays of a saved step, what it warned of.
+#: Raised whenever a step gives another result for the same input: saved results are then computed again.
+REVISION = 7
+#: The array of a saved step that holds its warnings.
 _WARNINGS = "warnings"
-#: What is said when a step begins that may take long.
-_LONG = {
-    "neighbors": "searching for the nearest neighbours of every frame",
-    "persistence": "finding the peaks of the density",
-    "beta_scan": "solving for memberships over a range of beta",
-    "memberships": "solving for memberships",
-    "k_scan": "counting states for other k",
-    "bootstrap": "drawing trajectories anew",
-}
+#: Parameters of steps that do not change the result, and so are no part of its key.
+_MEANS = ("n_jobs", "progress", "blocks", "client", "layout", "elsewhere")
 
 logger = logging.getLogger("mdfuzzy")
 
 
-class Parts(Protocol):
-    """Where a step keeps what it has finished of its work."""
-
-    def get(self, name: str) -> dict[str, np.ndarray] | None:
-        """Return the arrays that were put there under `name`; None if there are none."""
-
-    def put(self, name: str, **arrays: np.ndarray) -> None:
-        """Keep `arrays` under `name`."""
-
-
 class Store(Protocol):
-    """Where the results of steps are kept. `RunDir` is one."""
+    """Where the results of steps are saved. `RunDir` is one."""
 
     def lock(self) -> AbstractContextManager[None]:
-        """Keep others out while a run is going on."""
+        """Keep other processes out during a run."""
 
-    def begin(self, data: Frames | Features, settings: Settings) -> str:
+    def begin(self, data: Trajectories, settings: Settings) -> str:
         """Prepare for a run on `data` with `settings` and return a key of the data."""
 
     def get(self, name: str, *, key: str = "") -> dict[str, np.ndarray] | None:
-        """Return the arrays that were put there under `name` with this `key`; None if there are none."""
+        """Return the arrays saved under `name` with this `key`; None if there are none."""
 
     def put(self, name: str, *, key: str = "", **arrays: np.ndarray) -> None:
-        """Keep `arrays` under `name` with `key`, instead of what is there."""
+        """Save `arrays` under `name` with `key`, replacing what is there."""
 
-    def parts(self, name: str, *, key: str) -> Parts:
-        """Return where the unfinished step `name` keeps its parts; emptied when the step is put."""
+    def parts(self, name: str, *, key: str) -> BlockStore:
+        """Return where the unfinished step `name` saves its blocks; emptied when the step is put."""
 
 
-class Steps:
-    """Runs steps, or loads their results if the store has them for the same input and settings.
+@dataclass
+class Step:
+    """A step of a run: a function whose signature says what it depends on.
 
-    The key of a step's result is a hash of its name, of the keys of the steps that it needs and of the
-    settings that it uses: so a changed setting changes the keys of what depends on it, and of nothing else.
+    Attributes
+    ----------
+    function : callable
+        Its positional parameters are the names of other steps, or of inputs of the run. Its keyword-only
+        parameters are names of settings, or of `_MEANS`. Its return annotation is the type of the result.
+    saved : bool
+        Whether the result is saved. A number that is not saved is its own key: steps that use it depend on
+        its value, however it came about.
+    message : str
+        Logged when the step begins, if it may take long.
+    when : callable
+        Whether the settings ask for this step; its result is None otherwise.
+    elsewhere : tuple of str
+        The steps that it also runs on other data, by the keyword-only parameter `elsewhere`, a function that
+        returns the `Run` of that data. The result depends on the settings of these steps, too.
+    explain : callable or None
+        Returns a sentence about an automatic choice, or None. Takes the result before the arguments of the
+        function.
+    """
+
+    function: Callable
+    saved: bool
+    message: str
+    when: Callable[[Settings], bool]
+    elsewhere: tuple[str, ...] = ()
+    explain: Callable[..., str | None] | None = None
+    inputs: tuple[str, ...] = field(init=False)
+    options: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        parameters = signature(self.function).parameters.values()
+        self.inputs = tuple(each.name for each in parameters if each.kind is not Parameter.KEYWORD_ONLY)
+        self.options = tuple(each.name for each in parameters if each.kind is Parameter.KEYWORD_ONLY)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings that the result depends on."""
+        return tuple(name for name in self.options if name not in _MEANS)
+
+    @property
+    def kind(self) -> Any:
+        """The type of the result."""
+        return get_type_hints(self.function)["return"]
+
+    def explained(self, explain: Callable[..., str | None]) -> Callable[..., str | None]:
+        """Decorate the function that explains an automatic choice."""
+        self.explain = explain
+        return explain
+
+
+#: All steps by name.
+STEPS: dict[str, Step] = {}
+
+
+def step(
+    *,
+    saved: bool = True,
+    message: str = "",
+    when: Callable[[Settings], bool] = lambda settings: True,
+    elsewhere: tuple[str, ...] = (),
+) -> Callable[[Callable], Step]:
+    """Declare a function as the step of its name; see `Step`."""
+
+    def declare(function: Callable) -> Step:
+        STEPS[function.__name__] = Step(function, saved, message, when, elsewhere)
+        return STEPS[function.__name__]
+
+    return declare
+
+
+def settings_of(*names: str) -> set[str]:
+    """Return the settings that steps depend on, directly or through the steps before them.
+
+    Examples
+    --------
+    >>> import mdfuzzy.pipeline._steps
+    >>> sorted(settings_of("log_density"))
+    ['bandwidth', 'density', 'dimension', 'k', 'kernel', 'recall']
+    """
+    found: set[str] = set()
+    for each in (STEPS[name] for name in names if name in STEPS):
+        found |= {*each.settings} | settings_of(*each.inputs, *each.elsewhere)
+    return found
+
+
+class Run(Mapping[str, Any]):
+    """The results of the steps of one run by name: each is computed, or loaded, when it is first asked for.
+
+    The key of a saved result is a hash of the keys of the step's inputs and of the settings that it uses. So
+    a changed setting changes the keys of what depends on it, and of nothing else.
 
     Parameters
     ----------
+    settings : Settings
+        All choices.
+    inputs : mapping
+        What the run begins with, by name: the data, neighbours, or both.
     store : Store, optional
-        Where results are kept; by default none are.
-    data : str
-        The key of the data in it.
+        Where results are saved; by default none are.
+    key : str
+        The key of the inputs in it.
+    means : mapping, optional
+        Values of `_MEANS`; None by default.
 
     Attributes
     ----------
     chosen : dict of str to str
         A sentence for everything that was chosen automatically.
     warnings : list of str
-        What the steps warned of, also when their results were loaded.
+        The warnings of all steps, including those whose results were loaded.
     """
 
-    def __init__(self, store: Store | None = None, data: str = "") -> None:
-        self._store = store
-        self._keys = {"data": data}
+    def __init__(
+        self,
+        settings: Settings,
+        inputs: Mapping[str, object],
+        *,
+        store: Store | None = None,
+        key: str = "",
+        means: Mapping[str, object] | None = None,
+    ) -> None:
+        self.settings = settings
         self.chosen: dict[str, str] = {}
         self.warnings: list[str] = []
+        self._store = store
+        self._results: dict[str, Any] = dict(inputs)
+        self._keys = dict.fromkeys(inputs, key)
+        own = {"n_jobs": settings.n_jobs, "elsewhere": lambda data: Run(settings, {"data": data})}
+        self._means = {**dict.fromkeys(_MEANS), **own, **(means or {})}
 
-    def run(
-        self,
-        name: str,
-        kind: type[Result],
-        compute: Callable[[Parts | None], Result],
-        *,
-        needs: Sequence[str],
-        used: dict[str, object] | None = None,
-    ) -> Result:
-        """Return the result of a step, computed or loaded.
+    def __len__(self) -> int:
+        return len({*self._results, *STEPS})
 
-        Parameters
-        ----------
-        name : str
-            Its name in the store.
-        kind : type
-            The type of its result.
-        compute : callable
-            Makes the result; is given where to keep parts of its work (None without a store).
-        needs : sequence of str
-            The steps whose results it uses, and ``"data"`` if it uses that.
-        used : dict, optional
-            The settings that it uses.
-        """
-        if self._store is None:
-            result, messages = _recorded(name, lambda: compute(None))
+    def __iter__(self) -> Any:
+        return iter({*self._results, *STEPS})
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._results:
+            self._results[name] = self._make(name, STEPS[name])
+        return self._results[name]
+
+    def _make(self, name: str, made: Step) -> Any:
+        if not made.when(self.settings):
+            self._keys[name] = "none"
+            return None
+        arguments = [self[each] for each in made.inputs]
+        options = {each: getattr(self.settings, each) for each in made.settings}
+        used = {each: getattr(self.settings, each) for each in settings_of(*made.elsewhere)} | options
+        key = _hash([REVISION, name, {each: self._keys[each] for each in made.inputs}, used])
+        result = self._load_or_compute(name, made, arguments, options, key)
+        scalar = result is None or isinstance(result, int | float | str)
+        self._keys[name] = repr(result) if scalar and not made.saved else key
+        if made.explain is not None:
+            sentence = made.explain(result, *arguments, **options)
+            if sentence is not None:
+                self.chosen[name] = sentence
+        return result
+
+    def _load_or_compute(
+        self, name: str, made: Step, arguments: list[Any], options: dict[str, Any], key: str
+    ) -> Any:
+        store = self._store if made.saved else None
+        saved = None if store is None else store.get(name, key=key)
+        if saved is not None:
+            messages = saved.pop(_WARNINGS).tolist()
+            result = unpack(made.kind, saved)
         else:
-            result, messages = self._load_or_compute(name, kind, compute, needs, used or {})
+            means = {each: self._means[each] for each in _MEANS if each in made.options}
+            if store is not None and "blocks" in means:
+                means["blocks"] = store.parts(name, key=key)
+            elif store is not None:
+                store.parts(name, key=key)  # a store that only gives back what is finished refuses here
+            result, messages = _recorded(made, lambda: made.function(*arguments, **options, **means))
+            if store is not None:
+                told = {_WARNINGS: np.array(messages, dtype=np.str_)}
+                store.put(name, key=key, **pack(result), **told)
         for message in messages:
             if message not in self.warnings:
                 self.warnings.append(message)
                 warn_user(message)
         return result
 
-    def _load_or_compute(
-        self, name: str, kind: type[Result], compute: Callable, needs: Sequence[str], used: dict
-    ) -> tuple[Result, list[str]]:
-        text = json.dumps([REVISION, name, [self._keys[each] for each in needs], used], sort_keys=True)
-        key = self._keys[name] = hashlib.sha256(text.encode()).hexdigest()[:20]
-        saved = self._store.get(name, key=key)
-        if saved is not None:
-            messages = saved.pop(_WARNINGS).tolist()
-            return unpack(kind, saved), messages
-        parts = self._store.parts(name, key=key)
-        result, messages = _recorded(name, lambda: compute(parts))
-        told = {_WARNINGS: np.array(messages, dtype=np.str_)}
-        self._store.put(name, key=key, **pack(result), **told)
-        return result, messages
 
-    def choose(self, name: str, sentence: str) -> None:
-        """Note what was chosen for the setting `name`, and why."""
-        self.chosen[name] = sentence
+def _hash(content: object) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:20]
 
 
-def _recorded(name: str, compute: Callable[[], Result]) -> tuple[Result, list[str]]:
+def _recorded(made: Step, compute: Callable[[], Any]) -> tuple[Any, list[str]]:
     """Return a result and the UserWarnings on the way to it; other warnings go where they always go."""
-    if name in _LONG:
-        logger.info(_LONG[name])
+    if made.message:
+        logger.info(made.message)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = compute()

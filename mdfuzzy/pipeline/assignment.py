@@ -7,12 +7,10 @@ import numpy.typing as npt
 
 from mdfuzzy._check import check_type, read_only
 from mdfuzzy._warn import warn_user
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.extension import extend_memberships
 from mdfuzzy.memberships.memberships import Memberships
-from mdfuzzy.neighbors.neighbors import euclidean_neighbors
-from mdfuzzy.neighbors.rmsd import rmsd_neighbors
+from mdfuzzy.neighbors.nearest import nearest_frames
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.states.cores import Cores
 
@@ -54,7 +52,7 @@ class Assignment:
     Assignment(500 frames to ... states, ...% of them far from every fitted frame)
     """
 
-    data: Frames | Features
+    data: Trajectories
     memberships: Memberships
     nearest: np.ndarray
     distances: np.ndarray
@@ -100,7 +98,7 @@ class Assignment:
 
 def assign(
     result: Clustering,
-    data: Frames | Features | npt.ArrayLike,
+    data: Trajectories | npt.ArrayLike,
     *,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -140,13 +138,12 @@ def assign(
     (2,)
     """
     check_type("result", result, Clustering, remedy="`cluster` makes it.")
-    new = _check_data(result.data, data)
-    if isinstance(new, Frames):
-        near = rmsd_neighbors(
-            result.data, n_neighbors=result.k, queries=new, n_jobs=n_jobs, progress=progress
+    if result.data is None:
+        raise ValueError(
+            "`result` must be a clustering of frames or features; this one began with neighbours."
         )
-    else:
-        near = euclidean_neighbors(result.data, n_neighbors=result.k, queries=new, n_jobs=n_jobs)
+    new = result.data.like(data)
+    near = nearest_frames(result.data, n_neighbors=result.k, queries=new, n_jobs=n_jobs, progress=progress)
     memberships = extend_memberships(result.memberships, near, k=result.k)
     nearest = near.indices[:, 0]
     cores, milestones = (
@@ -170,40 +167,3 @@ def assign(
             "trajectories did not visit: cluster all trajectories together."
         )
     return found
-
-
-def _check_data(fitted: Frames | Features | None, data: object) -> Frames | Features:
-    """Return the new data as what the fitted data is, or raise if the two do not match."""
-    if fitted is None:
-        raise ValueError(
-            "`result` must be a clustering of frames or features; this one began with neighbours."
-        )
-    if isinstance(fitted, Features):
-        if isinstance(data, Frames):
-            raise TypeError("`data` must be features, as `result` was made of; got Frames.")
-        if isinstance(data, Features):
-            return data
-        several = isinstance(data, list | tuple) and all(np.ndim(part) == 2 for part in data)
-        return Features(data if several else [data], periodic=fitted.periodic, period=fitted.period)
-    if not isinstance(data, Frames):
-        kind = type(data).__name__
-        raise TypeError(f"`data` must be Frames, as `result` was made of; got {kind}. Use mf.load(...).")
-    if fitted.topology is not None and data.topology is not None:
-        _check_atoms(
-            *([f"{a.residue.name}-{a.name}" for a in each.topology.atoms] for each in (fitted, data))
-        )
-    return data
-
-
-def _check_atoms(expected: list[str], atoms: list[str]) -> None:
-    if expected == atoms:
-        return
-    if len(expected) != len(atoms):
-        difference = f"{len(atoms)} atoms instead of {len(expected)}"
-    else:
-        at = next(i for i, (a, b) in enumerate(zip(expected, atoms, strict=True)) if a != b)
-        difference = f"{atoms[at]} instead of {expected[at]} as atom {at}"
-    raise ValueError(
-        f"`data` must have the atoms of `result`; got {difference}. Load it with the same `atoms`, and with "
-        "the topology of the same molecule."
-    )

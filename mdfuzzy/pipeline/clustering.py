@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mdfuzzy._check import read_only
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import Visits
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.beta_scan import BetaScan
@@ -16,6 +15,7 @@ from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.pipeline.settings import Settings
 from mdfuzzy.pipeline.state_table import StateTable, tabulate_states
+from mdfuzzy.pipeline.validation import Validation
 from mdfuzzy.states.cores import Cores
 from mdfuzzy.states.persistence import Persistence
 from mdfuzzy.states.prominence import ProminenceGap
@@ -62,6 +62,8 @@ class Clustering:
         Which states touch, and the transition frames; None without `data`.
     visits : Visits or None
         How often each state was visited and for how long; None without `data`.
+    validation : Validation or None
+        Tests of a Markov model of the states, if asked for.
     k_scan : KScan or None
         The states for other k, if asked for.
     bootstrap : StateBootstrap or None
@@ -82,7 +84,7 @@ class Clustering:
     [(300, 2), (200, 2)]
     """
 
-    data: Frames | Features | None
+    data: Trajectories | None
     settings: Settings
     k: int
     dimension: float
@@ -99,6 +101,7 @@ class Clustering:
     memberships: Memberships
     transition_regions: TransitionRegions | None = None
     visits: Visits | None = None
+    validation: Validation | None = None
     k_scan: KScan | None = None
     bootstrap: StateBootstrap | None = None
     chosen: dict[str, str] = field(default_factory=dict)

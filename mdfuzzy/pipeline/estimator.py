@@ -13,10 +13,13 @@ from mdfuzzy._check import check_choice, check_int
 from mdfuzzy.frames.features import Features
 from mdfuzzy.memberships.extension import extend_memberships
 from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.memberships.weights import Kernel, WalkWeights
 from mdfuzzy.neighbors.neighbors import euclidean_neighbors
 from mdfuzzy.neighbors.precomputed import count_neighbors, nearest_of
 from mdfuzzy.pipeline.run import cluster_neighbors
-from mdfuzzy.pipeline.settings import Settings, describe_settings
+from mdfuzzy.pipeline.settings import BetaCriterion, Settings, WalkGraph, describe_settings, resolve_k
+from mdfuzzy.states.cores import CoreRule
+from mdfuzzy.states.density import Density
 
 #: The parameters that mean the same as in `Settings`, and are explained by its help texts.
 _SETTINGS = (
@@ -31,7 +34,7 @@ _SETTINGS = (
         "core_share",
         "core_least",
     ),
-    *("graph", "kernel", "walk_weights", "unit_density"),
+    *("walk_graph", "kernel", "walk_weights", "unit_density"),
 )
 
 
@@ -93,17 +96,17 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         *,
         k: int | None = None,
         prominence: float | None = None,
-        beta: float | str = 2.0,
+        beta: float | BetaCriterion = 2.0,
         dimension: float | None = None,
-        density: Literal["dtm", "kde"] = "dtm",
+        density: Density = "dtm",
         bandwidth: float | None = None,
         level: float = 0.01,
-        core_rule: Literal["prominence", "point", "saddle", "share"] = "prominence",
+        core_rule: CoreRule = "prominence",
         core_share: float = 0.1,
         core_least: float = 0.0005,
-        graph: Literal["union", "directed"] = "union",
-        kernel: Literal["uniform", "gaussian"] = "uniform",
-        walk_weights: Literal["power", "linear"] = "power",
+        walk_graph: WalkGraph = "union",
+        kernel: Kernel = "uniform",
+        walk_weights: WalkWeights = "power",
         unit_density: bool = False,
         metric: Literal["euclidean", "precomputed"] = "euclidean",
         n_jobs: int | None = None,
@@ -118,7 +121,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         self.core_rule = core_rule
         self.core_share = core_share
         self.core_least = core_least
-        self.graph = graph
+        self.walk_graph = walk_graph
         self.kernel = kernel
         self.walk_weights = walk_weights
         self.unit_density = unit_density
@@ -135,7 +138,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
             neighbors = euclidean_neighbors(X, n_neighbors=settings.n_neighbors(len(X)), n_jobs=self.n_jobs)
         else:
             known = count_neighbors(X, queries=False)
-            k = settings.resolve_k(X.shape[0], n_neighbors=known)
+            k = resolve_k(settings.k, X.shape[0], n_neighbors=known)
             neighbors = nearest_of(X, 2 * k, queries=False)
         self.clustering_ = cluster_neighbors(neighbors, settings, data=data)
         self.memberships_ = self.clustering_.memberships.values

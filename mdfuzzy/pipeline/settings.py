@@ -4,9 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from math import log
 from textwrap import fill
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from mdfuzzy._check import check_choice, check_int, check_real
+from mdfuzzy.memberships.weights import Kernel, WalkWeights
+from mdfuzzy.states.cores import CoreRule
+from mdfuzzy.states.density import Density
+
+#: What can choose beta.
+BetaCriterion = Literal["entropy", "kinetic"]
+#: The edges of the walk: the union graph, or directed edges.
+WalkGraph = Literal["union", "directed"]
 
 #: k grows as this times log n; see `suggest_k`.
 _K_PER_LOG = 3.5
@@ -47,102 +55,64 @@ def suggest_k(n: int) -> int:
     return max(1, min(round(_K_PER_LOG * log(n)), int(_LARGEST_SHARE * n / 2)))
 
 
-def _setting(default: object, help_text: str, check: Callable[[str, object], object]) -> object:
-    """Declare a setting: its default, its help text, and what checks it, (name, value) -> value."""
-    return field(default=default, metadata={"help": help_text, "check": check})
+def _setting(
+    default: Any, help_text: str, check: Callable[[str, Any], Any] | None = None, *, expert: bool = False
+) -> Any:
+    """Declare a setting, once for the check, the command line, the estimator and the documentation.
+
+    Parameters
+    ----------
+    default : object
+        Its default.
+    help_text : str
+        One or two sentences, for the command line and the documentation.
+    check : callable, optional
+        (name, value) -> value, or raises. By default the type decides: one of the choices of a Literal, or a
+        flag.
+    expert : bool
+        Whether few users need it.
+    """
+    return field(default=default, metadata={"help": help_text, "check": check, "expert": expert})
 
 
-def _optional(check: Callable[[str, object], object]) -> Callable[[str, object], object]:
-    return lambda name, value: None if value is None else check(name, value)
-
-
-def _one_of(*choices: str) -> Callable[[str, object], str]:
-    return lambda name, value: check_choice(name, value, choices)
-
-
-def _positive(name: str, value: object) -> float:
+def _positive(name: str, value: Any) -> float:
     return check_real(name, value, above=0)
 
 
-def _count(low: int) -> Callable[[str, object], int]:
+def _share(name: str, value: Any) -> float:
+    return check_real(name, value, above=0, at_most=1)
+
+
+def _count(low: int) -> Callable[[str, Any], int]:
     return lambda name, value: check_int(name, value, low)
 
 
-def _flag(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"`{name}` must be True or False; got {value!r}.")
-    return value
-
-
-def _beta(name: str, value: object) -> float | str:
+def _beta(name: str, value: Any) -> float | str:
     if isinstance(value, str):
-        return check_choice(name, value, BETA_CRITERIA, remedy="Or give a number > 0.")
+        return check_choice(name, value, get_args(BetaCriterion), remedy="Or give a number > 0.")
     return check_real(name, value, above=0, finite=False, remedy=_BETA_REMEDY)
 
 
-def _jobs(name: str, value: object) -> int | None:
+def _jobs(name: str, value: Any) -> int | None:
     return value if value in (None, -1) else check_int(name, value, 1, remedy="None or -1 uses every core.")
 
 
-#: What can choose beta.
-BETA_CRITERIA = ("entropy", "kinetic")
+def _check_by_type(name: str, value: Any, hint: Any) -> Any:
+    """Check a setting whose type says all: a choice, or a flag."""
+    if get_origin(hint) is Literal:
+        return check_choice(name, value, get_args(hint))
+    if not isinstance(value, bool):
+        raise TypeError(f"`{name}` must be True or False; got {value!r}.")
+    return value
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Everything that can be chosen about a clustering. None means: chosen from the data.
 
-    Each field carries its help text in its metadata under ``"help"``.
-
-    Attributes
+    Parameters
     ----------
-    k : int or None
-        Neighbours per frame in the graph; by default `suggest_k`. The density uses twice as many.
-    recall : float
-        Share of the true neighbours that the search must find; 1 is exact. For RMSD only.
-    density : {"dtm", "kde"}
-        How the density is estimated: `dtm_log_density` or `kde_log_density`.
-    dimension : float or None
-        Intrinsic dimension, the exponent of the density; by default estimated by `intrinsic_dimension`.
-    bandwidth : float or None
-        Width of the kernels, in the unit of the distances (nm for RMSD), for ``density="kde"`` and
-        ``kernel="gaussian"``; by default that of the largest likelihood, `kde_bandwidth`.
-    prominence : float or None
-        Smallest prominence of a state, in units of the log density; by default that which noise does not
-        reach, `Persistence.prominence_gap`.
-    level : float
-        Probability that noise is called a state anywhere in the data, for the automatic prominence.
-    core_rule : {"prominence", "point", "saddle", "share"}
-        How far down from its peak a core reaches; see `find_cores`.
-    core_share : float
-        Share of its basin that a core holds, for ``core_rule="share"``.
-    core_least : float
-        Smallest share of its basin that a core holds, for ``core_rule="prominence"`` and ``"saddle"``.
-    graph : {"union", "directed"}
-        The edges that the walk uses.
-    kernel : {"uniform", "gaussian"}
-        How the weight of a step depends on its length.
-    walk_weights : {"power", "linear"}
-        How the weight of a step depends on the density; see `solve_memberships`.
-    unit_density : bool
-        Scale the density to a largest value of 1, for ``walk_weights="linear"``: these are then positive at
-        every finite beta.
-    beta : float, "entropy" or "kinetic"
-        Temperature of the walk: 2 is the ensemble's own diffusion, smaller is colder, infinity has no pull.
-        "entropy" takes the beta at which the entropy of the memberships falls most steeply, `scan_beta`;
-        "kinetic" the one whose memberships predict best which state the trajectories reach next,
-        `kinetics.kinetic_criterion`.
-    scan_beta : bool
-        Solve over a range of beta also if beta is a number.
-    scan_k : bool
-        Also count the states for other k, `states_by_k`.
-    bootstrap : int
-        How many times to draw whole trajectories anew to see how firmly each state stands,
-        `bootstrap_states`; 0 for not at all.
-    seed : int
-        Of the random numbers that draw them.
-    n_jobs : int or None
-        Threads; None or -1 uses every core. The result does not depend on it.
+    {settings}
 
     Examples
     --------
@@ -159,120 +129,132 @@ class Settings:
         None,
         "Neighbours per frame in the graph; the density uses twice as many. Default: 3.5 times the logarithm "
         "of the number of frames.",
-        _optional(_count(1)),
+        _count(1),
     )
     recall: float = _setting(
-        1.0,
-        "Share of the true neighbours that the search must find; 1 is exact.",
-        lambda name, value: check_real(name, value, above=0, at_most=1),
+        1.0, "Share of the true neighbours that the search must find; 1 is exact.", _share
     )
-    density: Literal["dtm", "kde"] = _setting(
-        "dtm", "Density estimate: distance to measure, or kernels of one width.", _one_of("dtm", "kde")
-    )
+    density: Density = _setting("dtm", "Density estimate: distance to measure, or kernels of one bandwidth.")
     dimension: float | None = _setting(
-        None, "Intrinsic dimension, the exponent of the density. Default: estimated.", _optional(_positive)
+        None,
+        "Intrinsic dimension, the exponent of the density. Default: estimated.",
+        _positive,
+        expert=True,
     )
     bandwidth: float | None = _setting(
         None,
-        "Width of the kernels of density 'kde' and kernel 'gaussian', in the unit of the distances. "
-        "Default: that of the largest likelihood.",
-        _optional(_positive),
+        "Bandwidth of the kernels of density 'kde' and kernel 'gaussian', in the unit of the distances (nm "
+        "for RMSD). Default: the one with the largest likelihood.",
+        _positive,
+        expert=True,
     )
     prominence: float | None = _setting(
         None,
-        "Smallest prominence of a state, in units of the log density. Default: what noise does not reach.",
-        _optional(_positive),
+        "Smallest prominence of a state, in units of the log density. Default: the smallest one that noise "
+        "does not reach.",
+        _positive,
     )
     level: float = _setting(
         0.01,
-        "Probability that the automatic prominence calls noise a state.",
+        "Probability that the automatic prominence takes noise for a state, anywhere in the data.",
         lambda name, value: check_real(name, value, above=0, at_most=0.5),
+        expert=True,
     )
-    core_rule: Literal["prominence", "point", "saddle", "share"] = _setting(
+    core_rule: CoreRule = _setting(
         "prominence",
         "How far down from its peak a core reaches: half the prominence threshold, the peak alone, half the "
         "depth to the saddle, or a share of the basin.",
-        _one_of("prominence", "point", "saddle", "share"),
+        expert=True,
     )
     core_share: float = _setting(
-        0.1,
-        "Share of its basin that a core holds, for core rule 'share'.",
-        lambda name, value: check_real(name, value, above=0, at_most=1),
+        0.1, "Share of its basin that a core holds, for core rule 'share'.", _share, expert=True
     )
     core_least: float = _setting(
         0.0005,
         "Smallest share of its basin that a core holds, for core rules 'prominence' and 'saddle'; 0: any.",
         lambda name, value: check_real(name, value, at_least=0, at_most=1),
+        expert=True,
     )
-    graph: Literal["union", "directed"] = _setting(
+    walk_graph: WalkGraph = _setting(
         "union",
-        "Edges of the walk: between frames of which either has the other among its k nearest, or from each "
+        "Edges of the walk: between two frames if either has the other among its k nearest, or from each "
         "frame to its k nearest only.",
-        _one_of("union", "directed"),
+        expert=True,
     )
-    kernel: Literal["uniform", "gaussian"] = _setting(
-        "uniform", "Weight of a step by its length.", _one_of("uniform", "gaussian")
-    )
-    walk_weights: Literal["power", "linear"] = _setting(
-        "power", "Weight of a step by the density: a power of it, or as printed.", _one_of("power", "linear")
+    kernel: Kernel = _setting("uniform", "Weight of a step of the walk by its length.", expert=True)
+    walk_weights: WalkWeights = _setting(
+        "power",
+        "Weight of a step of the walk by the density: a power of the density, or linear as printed by Bonis "
+        "and Oudot.",
+        expert=True,
     )
     unit_density: bool = _setting(
-        False, "Scale the density to a largest value of 1, for walk weights 'linear'.", _flag
+        False,
+        "Scale the density to a largest value of 1, for walk weights 'linear', which are then positive at "
+        "every finite beta.",
+        expert=True,
     )
-    beta: float | str = _setting(
+    beta: float | BetaCriterion = _setting(
         2.0,
-        "Temperature of the walk; large is hot: 2 is the ensemble's own diffusion, 0.2 is ten times colder "
-        "and gives nearly hard states. 'entropy' takes the beta at which the entropy of the memberships "
-        "changes most, 'kinetic' the one whose memberships predict best which state the trajectories reach "
-        "next.",
+        "Temperature of the walk; large is hot (the opposite of 1/kT): 2 is the temperature of the "
+        "simulation, 0.2 is ten times colder and gives nearly hard states. 'entropy' takes the beta at which "
+        "the entropy of the memberships changes most, 'kinetic' the one whose memberships predict best which "
+        "state the trajectories reach next.",
         _beta,
     )
-    scan_beta: bool = _setting(False, "Also solve over a range of beta if beta is a number.", _flag)
-    scan_k: bool = _setting(False, "Also count the states for other k.", _flag)
+    scan_beta: bool = _setting(False, "Also solve over a range of beta if beta is a number.")
+    scan_k: bool = _setting(False, "Also count the states for other k.")
+    validate: bool = _setting(False, "Also test Markov models of the states and choose a lag time.")
     bootstrap: int = _setting(
         0,
-        "How many times to draw whole trajectories anew to see how firmly each state stands.",
+        "Number of bootstrap samples of the trajectories that measure the support of each state.",
         _count(0),
     )
-    seed: int = _setting(0, "Seed of the random numbers that draw them.", _count(0))
+    seed: int = _setting(0, "Random seed of the bootstrap.", _count(0))
     n_jobs: int | None = _setting(
         None, "Threads. Default: every core. The result does not depend on it.", _jobs
     )
 
     def __post_init__(self) -> None:
+        hints = get_type_hints(Settings)
         for each in fields(self):
-            object.__setattr__(self, each.name, each.metadata["check"](each.name, getattr(self, each.name)))
-
-    def resolve_k(self, n: int, *, n_neighbors: int | None = None) -> int:
-        """Return k for `n` points, of each of which `n_neighbors` neighbours are known (None: not yet any).
-
-        The k that was given is checked; otherwise it is `suggest_k`, or less if too few neighbours are known.
-
-        Examples
-        --------
-        >>> import mdfuzzy as mf
-        >>> mf.Settings(k=500).resolve_k(800)
-        Traceback (most recent call last):
-        ValueError: `k` must be an int in [1, 399]; got 500. The density uses 2k neighbours, and there ...
-        """
-        known = n - 1 if n_neighbors is None else n_neighbors
-        remedy = f"The density uses 2k neighbours, and there are {known}."
-        if self.k is not None:
-            return check_int("k", self.k, 1, known // 2, remedy=remedy)
-        check_int("n_neighbors", known, 2, remedy="The density uses 2k neighbours.")
-        return min(suggest_k(n), known // 2)
+            value, check = getattr(self, each.name), each.metadata["check"]
+            if check is None:
+                value = _check_by_type(each.name, value, hints[each.name])
+            elif value is not None or each.default is not None:
+                value = check(each.name, value)
+            object.__setattr__(self, each.name, value)
 
     def n_neighbors(self, n: int) -> int:
         """Return how many neighbours each of `n` points needs: 2k."""
-        return 2 * self.resolve_k(n)
+        return 2 * resolve_k(self.k, n)
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self) -> dict[str, Any]:
         """Return all settings by name."""
         return asdict(self)
 
 
-def describe_settings(names: Sequence[str], *, indent: str = "    ") -> str:
-    """Return the settings of these names as entries of a numpydoc section, from their types and help texts.
+def resolve_k(k: int | None, n: int, *, n_neighbors: int | None = None) -> int:
+    """Return k for `n` points, when `n_neighbors` neighbours of each are known (None: all others).
+
+    A given k is checked; otherwise it is `suggest_k`, or less if too few neighbours are known.
+
+    Examples
+    --------
+    >>> resolve_k(500, 800)
+    Traceback (most recent call last):
+    ValueError: `k` must be an int in [1, 399]; got 500. The density uses 2k neighbours, and there ...
+    """
+    known = n - 1 if n_neighbors is None else n_neighbors
+    remedy = f"The density uses 2k neighbours, and there are {known}."
+    if k is not None:
+        return check_int("k", k, 1, known // 2, remedy=remedy)
+    check_int("n_neighbors", known, 2, remedy="The density uses 2k neighbours.")
+    return min(suggest_k(n), known // 2)
+
+
+def describe_settings(names: Sequence[str] | None = None, *, indent: str = "    ") -> str:
+    """Return settings (all by default) as entries of a numpydoc section, from their types and help texts.
 
     Examples
     --------
@@ -280,11 +262,11 @@ def describe_settings(names: Sequence[str], *, indent: str = "    ") -> str:
     dimension : float, optional
         Intrinsic dimension, the exponent of the density. Default: estimated.
     density : {"dtm", "kde"}
-        Density estimate: distance to measure, or kernels of one width.
+        Density estimate: distance to measure, or kernels of one bandwidth.
     """
     found, hints = {each.name: each for each in fields(Settings)}, get_type_hints(Settings)
     entries = []
-    for name in names:
+    for name in found if names is None else names:
         text = fill(
             found[name].metadata["help"],
             width=108,
@@ -295,11 +277,14 @@ def describe_settings(names: Sequence[str], *, indent: str = "    ") -> str:
     return "\n".join(entries)
 
 
-def _kind(hint: object, default: object) -> str:
+def _kind(hint: Any, default: Any) -> str:
     """Return the type of a setting in the words of a docstring."""
+    choices = [each for each in get_args(hint) if get_origin(each) is Literal]
     if get_origin(hint) is Literal:
         return "{" + ", ".join(f'"{choice}"' for choice in get_args(hint)) + "}"
-    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
-    words = [f'"{word}"' for word in BETA_CRITERIA] if str in kinds else []
-    words = [kind.__name__ for kind in kinds if kind is not str] + words
+    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None) and kind not in choices]
+    words = [kind.__name__ for kind in kinds] + [f'"{word}"' for each in choices for word in get_args(each)]
     return " or ".join(words) + (", optional" if default is None else "")
+
+
+Settings.__doc__ = (Settings.__doc__ or "").replace("    {settings}", describe_settings())

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
@@ -127,12 +126,12 @@ class StateTable(Sequence[State]):
 
 
 def tabulate_states(
-    data: Frames | Features | None, memberships: Memberships, cores: Cores, visits: "Visits | None" = None
+    data: Trajectories | None, memberships: Memberships, cores: Cores, visits: "Visits | None" = None
 ) -> StateTable:
     """Return the table of the states of a clustering; see `Clustering.states`."""
     hard = memberships.hard
     counts = np.bincount(hard[hard >= 0], minlength=len(cores))
-    torsions = isinstance(data, Frames) and data.phi is not None
+    torsions = data is not None and data.phi is not None
     sizes = cores.sizes
     rows = []
     for state, peak in enumerate(cores.peaks.tolist()):

@@ -2,10 +2,12 @@
 
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mdfuzzy._check import check_type
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import (
     ChapmanKolmogorov,
     ImpliedTimescales,
@@ -14,7 +16,10 @@ from mdfuzzy.kinetics import (
     milestoned_dtrajs,
     timestep,
 )
-from mdfuzzy.pipeline.clustering import Clustering
+from mdfuzzy.states.cores import Cores
+
+if TYPE_CHECKING:
+    from mdfuzzy.pipeline.clustering import Clustering
 
 #: Without intervals, a timescale that rises by less than this share is level.
 _LEVEL = 0.1
@@ -54,7 +59,7 @@ class Validation:
     reason: str
 
 
-def validate_model(result: Clustering, *, n_bootstrap: int = 50, seed: int = 0) -> Validation:
+def validate_model(result: "Clustering", *, n_bootstrap: int = 50, seed: int = 0) -> Validation:
     """Test Markov models of the states of a clustering, and choose the lag of one.
 
     Discrete trajectories are milestoned with `Clustering.milestones`: a frame between these belongs to the
@@ -85,16 +90,25 @@ def validate_model(result: Clustering, *, n_bootstrap: int = 50, seed: int = 0) 
     >>> print(validation.reason)
     The slowest timescale, ... ps at a lag of ... ps, ...
     """
+    from mdfuzzy.pipeline.clustering import Clustering
+
     check_type("result", result, Clustering, remedy="`cluster` makes it.")
-    if result.data is None:
+    return validate_cores(result.data, result.milestones, n_bootstrap=n_bootstrap, seed=seed)
+
+
+def validate_cores(
+    data: Trajectories | None, milestones: Cores, *, n_bootstrap: int = 50, seed: int = 0
+) -> Validation:
+    """Test Markov models of the transitions between `milestones`; see `validate_model`."""
+    if data is None:
         return Validation(
             None, None, None, "There are no trajectories: the clustering began with neighbours."
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # trajectories that touch no core are left out
         try:
-            dtrajs = milestoned_dtrajs(result.data, result.milestones)
-            options = {"timestep": timestep(result.data), "n_bootstrap": n_bootstrap, "seed": seed}
+            dtrajs = milestoned_dtrajs(data, milestones)
+            options = {"timestep": timestep(data), "n_bootstrap": n_bootstrap, "seed": seed}
             scales = implied_timescales(dtrajs, **options)
         except ValueError as error:
             return Validation(None, None, None, f"There is no Markov model: {error}")

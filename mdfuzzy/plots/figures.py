@@ -1,16 +1,14 @@
 """Whole figures: data, states and transitions side by side; and every picture of a clustering as a file."""
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._atomic import whole_file
+from mdfuzzy._atomic import new_files
 from mdfuzzy._check import check_choice, check_int, check_type
-from mdfuzzy.frames.frames import Frames
 from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots._axes import DPI, new_figure
@@ -86,8 +84,8 @@ def write_plots(
     Parameters
     ----------
     folder : path
-        Made if it is not there. Pictures of the same names are replaced, those of states and trajectories
-        that there are no longer removed, and other files left alone.
+        Made if it is not there. Pictures that were written there before are replaced, or removed if they are
+        not drawn any more (unless `kinds` are given). Other files are left alone.
     result : Clustering
         Of frames or features.
     residue : int or str, optional
@@ -107,6 +105,11 @@ def write_plots(
         each state, ``persistence``, ``prominences``, and what there is of ``beta``, ``network``,
         ``timeline-N`` (of the first four trajectories), ``timescales``, ``chapman-kolmogorov`` and
         ``reliability``.
+
+    Raises
+    ------
+    FileExistsError
+        If a file of another origin has the name of a picture.
 
     Examples
     --------
@@ -129,16 +132,11 @@ def write_plots(
     groups = {name: name.rstrip("0123456789").rstrip("-") for name in pictures}
     for kind in kinds:
         check_choice("kinds", kind, list(dict.fromkeys([*groups.values(), *pictures])))
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in folder.glob("*-*.png"):  # of states and trajectories that there are no longer
-        if re.fullmatch(r"(state|timeline)-\d+", path.stem) and path.stem not in pictures:
-            path.unlink()
-    return [
-        _write(folder / f"{name}.png", draw_it(), dpi)
-        for name, draw_it in pictures.items()
-        if not kinds or {name, groups[name]} & {*kinds}
-    ]
+    chosen = [name for name in pictures if not kinds or {name, groups[name]} & {*kinds}]
+    with new_files(folder, "plots", overwrite=True, keep=bool(kinds)) as stage:
+        for name in chosen:
+            pictures[name]().savefig(stage / f"{name}.png", format="png", dpi=dpi)
+    return [Path(folder) / f"{name}.png" for name in chosen]
 
 
 def _pictures(result: Clustering, projection: Projection) -> dict[str, Callable[[], "Figure"]]:
@@ -166,12 +164,6 @@ def _pictures(result: Clustering, projection: Projection) -> dict[str, Callable[
     return pictures
 
 
-def _write(path: Path, figure: "Figure", dpi: int) -> Path:
-    with whole_file(path) as file:
-        figure.savefig(file, format="png", dpi=dpi)
-    return path
-
-
 def _projection(result: Clustering, residue: int | str | None) -> Projection:
     """Choose two coordinates: the only torsions, those of a residue, principal components, or features."""
     check_type("result", result, Clustering)
@@ -182,7 +174,7 @@ def _projection(result: Clustering, residue: int | str | None) -> Projection:
         )
     if residue is not None:
         return torsions(result.data, residue)
-    if isinstance(result.data, Frames):
+    if result.data.metric.superpose:
         return torsions(result.data) if len(result.data.residues) == 1 else project(result.data)
     if result.data.values.shape[1] == 1:  # over the density, for want of a second feature
         values = np.column_stack([result.data.values, result.log_density])

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, check_int, check_type
-from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots._axes import axes_of, color_bar, percent, push_apart
@@ -96,7 +96,7 @@ def ramachandran(
 
 
 def plane(
-    data: Frames | Features | npt.ArrayLike,
+    data: Trajectories | npt.ArrayLike,
     values: Memberships | Clustering | None = None,
     *,
     kind: Kind | None = None,

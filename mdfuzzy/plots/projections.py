@@ -7,8 +7,9 @@ import numpy.typing as npt
 
 from mdfuzzy._check import check_finite, check_int, read_only
 from mdfuzzy._threads import run_ranges
-from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.features import as_data
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.plots.bins import Bins, bin_points
 
 _SAMPLE = 10_000  # frames from which the mean structure and the components are found
@@ -83,7 +84,7 @@ def torsions(frames: Frames, residue: int | str = 0) -> Projection:
     >>> mf.plots.torsions(frames, "ALA2").values.shape
     (300, 2)
     """
-    if not isinstance(frames, Frames) or frames.phi is None or not frames.residues:
+    if frames.phi is None or frames.psi is None or not frames.residues:
         raise ValueError(
             f"`frames` must be Frames with phi and psi; got {frames!r}. For a molecule without them use "
             "`plots.plane`, on principal components or features."
@@ -103,7 +104,7 @@ def torsions(frames: Frames, residue: int | str = 0) -> Projection:
 
 
 def project(
-    data: Frames | Features | npt.ArrayLike,
+    data: Trajectories | npt.ArrayLike,
     *,
     columns: tuple[int, int] = (0, 1),
     labels: tuple[str, str] | None = None,
@@ -131,16 +132,17 @@ def project(
     >>> mf.plots.project(mf.datasets.alanine_dipeptide(stride=100)).labels
     ('PC 1 (nm), ... % of variance', 'PC 2 (nm), ... % of variance')
     """
-    if isinstance(data, Frames):
+    data = as_data(data)
+    if data.metric.superpose:
         remedy = "So many coordinates have the loaded atoms."
-        pair = _check_columns(columns, 3 * data.n_atoms, remedy)
-        values, shares = _principal_components(data.xyz, pair)
+        pair = _check_columns(columns, data.points[0].size, remedy)
+        values, shares = _principal_components(data.points, pair)
         names = tuple(
             f"PC {at + 1} (nm), {100 * share:.0f} % of variance"
             for at, share in zip(pair, shares, strict=True)
         )
         return Projection(values, names if labels is None else _check_labels(labels), equal=True)
-    features = data if isinstance(data, Features) else Features(np.asarray(data))
+    features = data
     pair = _check_columns(columns, features.values.shape[1], "So many features there are.")
     periods = tuple(features.period if at in features.periodic else None for at in pair)
     names = tuple(f"feature {at}" for at in pair) if labels is None else _check_labels(labels)

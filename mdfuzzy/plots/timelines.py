@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mdfuzzy._check import check_int, check_type
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.kinetics.dtrajs import check_data
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.plots._axes import axes_of, time_unit
 from mdfuzzy.plots.colors import NO_STATE, state_colors
@@ -18,7 +18,7 @@ _COLUMNS, _ROWS = 1200, 400  # that a picture can show
 
 
 def membership_timeline(
-    data: Frames | Features, memberships: Memberships, *, trajectory: int = 0, ax: "Axes | None" = None
+    data: Trajectories, memberships: Memberships, *, trajectory: int = 0, ax: "Axes | None" = None
 ) -> "Axes":
     """Draw the memberships of the frames of one trajectory over time, one on top of the other.
 
@@ -49,17 +49,16 @@ def membership_timeline(
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Patch
 
-    check_type("data", data, Frames, Features)
+    check_data(data)
     check_type("memberships", memberships, Memberships)
     if len(memberships) != len(data):
         raise ValueError(f"`memberships` must be of the same frames, {len(data)}; got {memberships!r}.")
     trajectory = check_int("trajectory", trajectory, 0, data.n_trajectories - 1)
     values = data.split(np.column_stack([memberships.values, memberships.lost]))[trajectory]
-    times = data.times if isinstance(data, Frames) else None
-    if times is None:
+    if data.times is None:
         times, name = np.arange(len(values), dtype=np.float64), "frame"
     else:
-        times = data.split(times)[trajectory]
+        times = data.split(data.times)[trajectory]
         factor, unit = time_unit(float(times[-1]), "ps")
         times, name = factor * times, f"time ({unit})"
     means, start, end = _stretches(times, values)

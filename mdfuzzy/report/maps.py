@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 
-from mdfuzzy.frames.frames import Frames
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.bins import Bins, suggest_bins
 from mdfuzzy.plots.planes import second_highest
@@ -75,13 +74,13 @@ def projections(result: Clustering) -> dict[str, Callable[[], Projection]]:
     They are made one at a time, because those of many residues would fill the memory.
     """
     data = result.data
-    if isinstance(data, Frames):
-        if data.phi is not None and data.residues:
-            return {name: partial(torsions, data, place) for place, name in enumerate(data.residues)}
-        return {"principal components": partial(project, data)}
-    if data is None or data.values.shape[1] < 2:
+    if data is None:
         return {}
-    return {"features": partial(project, data)}
+    if data.phi is not None and data.residues:
+        return {name: partial(torsions, data, place) for place, name in enumerate(data.residues)}
+    if data.metric.superpose:
+        return {"principal components": partial(project, data)}
+    return {} if data.values.shape[1] < 2 else {"features": partial(project, data)}
 
 
 def describe_maps(result: Clustering) -> dict[str, object] | None:

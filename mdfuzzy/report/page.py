@@ -10,7 +10,6 @@ import numpy as np
 from mdfuzzy import __version__
 from mdfuzzy._atomic import whole_file
 from mdfuzzy._check import check_type
-from mdfuzzy.frames.frames import Frames
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
@@ -59,7 +58,7 @@ def write_report(
     Parameters
     ----------
     path : path
-        The file to write, such as ``"report.html"``, in a folder that exists. It is replaced if it exists.
+        The file to write, such as ``"report.html"``, in a folder that exists. An earlier report is replaced.
     result : Clustering
         What to show. For a slider over beta make it with ``Settings(scan_beta=True)`` or a `beta` that is
         to be chosen.
@@ -74,6 +73,11 @@ def write_report(
     -------
     Path
         The file. The same arguments always give the same bytes.
+
+    Raises
+    ------
+    FileExistsError
+        If `path` is a file of another origin.
 
     Examples
     --------
@@ -98,10 +102,23 @@ def write_report(
         raise FileNotFoundError(
             f"`path` must be in an existing folder; got {str(path)!r}. Make {str(path.parent)!r} first."
         )
+    if os.path.lexists(path) and not _is_report(path):
+        raise FileExistsError(
+            f"`path` must be a new file or an earlier report; got {str(path)!r}, which mdfuzzy did not "
+            "write. Give another name."
+        )
     page = render(result, timescales=timescales, test=test, title=title)
     with whole_file(path) as file:
         file.write(page.encode("utf-8"))
     return path
+
+
+def _is_report(path: Path) -> bool:
+    """Whether a file is a report that we wrote, and not a link."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    with open(path, "rb") as file:
+        return b'<meta name="generator" content="mdfuzzy ' in file.read(4096)
 
 
 def render(
@@ -176,7 +193,7 @@ def _texts(
         "threshold": "" if transition_regions is None else f"{transition_regions.threshold:g}",
         "choices": words.choices(result),
         "beta_plot": '<div id="beta-plot" class="plot low"></div>' if result.beta_scan is not None else "",
-        "plane_word": "Residue" if isinstance(result.data, Frames) else "Plane",
+        "plane_word": "Residue" if result.data is not None and result.data.residues else "Plane",
         "diamond_words": ", diamonds the most mixed frames between two"
         if transition_regions is not None
         else "",

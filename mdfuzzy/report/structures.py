@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.projections import superpose
 from mdfuzzy.report.packing import pack, rounded
@@ -51,7 +51,7 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
     plane of the screen.
     """
     data = result.data
-    if not isinstance(data, Frames):
+    if data is None or data.coordinates is None:
         return None
     chosen = [(f"State {state}", [state], frame) for state, frame in enumerate(result.cores.peaks.tolist())]
     if result.transition_regions is not None:
@@ -119,7 +119,7 @@ def find_molecule(frames: Frames) -> Molecule:
     )
 
 
-def place_of(data: Frames | Features | None, frame: int) -> str:
+def place_of(data: Trajectories | None, frame: int) -> str:
     """Say where a frame is: in which trajectory, and at which place in it."""
     if data is None:
         return f"{frame:,}"
@@ -131,9 +131,9 @@ def _time(data: Frames, frame: int) -> str:
     return "" if data.times is None else f", at {data.times[frame]:.6g} ps"
 
 
-def torsion_text(data: Frames | Features | None, frame: int, most: int = 4) -> str:
+def torsion_text(data: Trajectories | None, frame: int, most: int = 4) -> str:
     """Return phi and psi of the first residues of a frame in words; nothing if it has none."""
-    if not isinstance(data, Frames) or data.phi is None:
+    if data is None or data.phi is None or data.psi is None:
         return ""
     pairs = [
         f"{name + ' ' if len(data.residues) > 1 else ''}{_degrees(phi)}, {_degrees(psi)}"

@@ -7,7 +7,6 @@ from html import escape
 import numpy as np
 
 from mdfuzzy._words import counted
-from mdfuzzy.frames.frames import Frames
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
@@ -75,18 +74,14 @@ def headline(result: Clustering) -> str:
     if result.transition_regions is not None:
         found = result.transition_regions
         moves = int(found.transitions.sum() + found.others[:, 2].sum())
-        word = "transition region" if len(found) == 1 else "transition_regions"
+        word = "transition region" if len(found) == 1 else "transition regions"
         cards.append((word, f"{len(found)}", f"{counted(moves, 'transition')} seen"))
-    if isinstance(data, Frames):
-        cards.append(("frames", f"{len(result):,}", f"of {data.n_atoms:,} atoms"))
-    else:
-        cards.append(("frames", f"{len(result):,}", f"of {data.values.shape[1]:,} features" if data else ""))
+    cards.append(("frames", f"{len(result):,}", f"of {data.width}" if data is not None else ""))
     if data is not None:
         word = "trajectory" if data.n_trajectories == 1 else "trajectories"
         cards.append((word, f"{data.n_trajectories:,}", ""))
-    times = getattr(data, "times", None)
-    if times is not None:
-        total = sum(float(part[-1] - part[0]) for part in data.split(times))
+    if data is not None and data.times is not None:
+        total = sum(float(part[-1] - part[0]) for part in data.split(data.times))
         step = data.timestep
         cards.append(
             ("simulated", duration(total, "ps"), f"a frame every {duration(step, 'ps')}" if step else "")
@@ -103,18 +98,8 @@ def headline(result: Clustering) -> str:
 
 def lead(result: Clustering) -> str:
     """Return the sentence below the headline."""
-    data = result.data
-    if not isinstance(data, Frames):
-        return escape(repr(result))
-    parts = [f"{data.selection}" if data.selection else f"{data.n_atoms} atoms"]
-    if data.topology is not None:
-        names = [residue.name for residue in data.topology.residues]
-        parts.insert(0, "-".join(names) if len(names) <= _MAX_NAMED else f"{len(names):,} residues")
-    return escape("; ".join(parts))
-
-
-#: Molecules of more residues than this are not spelled out.
-_MAX_NAMED = 12
+    title = "" if result.data is None else result.data.title
+    return escape(title or repr(result))
 
 
 def interval(found: ImpliedTimescales | ChapmanKolmogorov | None) -> str:
@@ -145,7 +130,7 @@ def hidden(shown: dict | None, nouns: str) -> str:
 def states_table(result: Clustering) -> str:
     """Return the table of states."""
     colors, visits = state_colors(result.n_states), result.visits
-    torsions = isinstance(result.data, Frames) and result.data.phi is not None
+    torsions = result.data is not None and result.data.phi is not None
     heads = ["state", "population", "frames", "core", "prominence"]
     heads += ["φ, ψ at its peak"] * torsions + ["frame there"]
     heads += ["visits", "dwell", "until the next", "metastable"] * (visits is not None)
@@ -200,7 +185,7 @@ def transition_regions_table(result: Clustering) -> str:
         )
         return nothing + elsewhere
     heads = ["states", "transitions", "frames between", "share", "mean mixing", "most mixed frame"]
-    torsions = isinstance(result.data, Frames) and result.data.phi is not None
+    torsions = result.data is not None and result.data.phi is not None
     heads += ["φ, ψ there"] * torsions
     rows = []
     for at, (a, b) in enumerate(transition_regions.pairs.tolist()):
@@ -260,5 +245,5 @@ def sources(result: Clustering) -> str:
     data = result.data
     if data is None:
         return "<p>The clustering began with neighbours; where they come from is not known here.</p>"
-    text = data.summary() if isinstance(data, Frames) else repr(data)
+    text = data.summary()
     return f"<pre>{escape(text)}</pre>"

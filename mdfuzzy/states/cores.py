@@ -1,7 +1,7 @@
 """States and their cores: the basins of the prominent peaks, and the connected top of each."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -159,7 +159,7 @@ def find_cores(
 
     log_density = check_log_density(graph, log_density)
     check_symmetric(graph)
-    rule = check_choice("rule", rule, ("prominence", "point", "saddle", "share"))
+    rule = check_choice("rule", rule, get_args(CoreRule))
     share = check_real("share", share, above=0, at_most=1)
     least = check_real("least", least, at_least=0, at_most=1, remedy="It is a share of each basin.")
     check_type("peaks", peaks, Persistence, remedy="`compute_persistence` gives one.")

@@ -1,45 +1,91 @@
-"""Named dictionaries of arrays in a folder: plain files, each whole or not there."""
+"""Named dictionaries of arrays in a folder: plain files, each whole or not there, with checksums."""
 
 import json
+import logging
 import os
 import re
+import zlib
 from math import isfinite
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from mdfuzzy._atomic import whole_file
+from mdfuzzy._atomic import is_draft, is_folder, remove_drafts, whole_file
 
 #: The number of the format of the files. Raised when older programs could not read them.
-FORMAT = 1
+FORMAT = 2
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+#: The entry of a JSON file that holds the checksum of the others.
+_CHECKSUM = "checksum"
+
+logger = logging.getLogger("mdfuzzy")
 
 
 class ArrayFolder:
     """Named dictionaries of arrays in a folder: NAME.json, and NAME-TAG.ARRAY.npy for each larger array.
 
     The arrays are written first, under a new tag, then the JSON file, which names them, takes the place of
-    the old one: so a name has either all its old arrays or all its new ones, whenever the writer dies.
+    the old one: so a name has either all its old arrays or all its new ones, whenever the writer dies. Every
+    file has a checksum (CRC-32), which is verified when the file is read.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    damaged : list of str
+        What was found damaged so far.
     """
 
-    def __init__(self, path: str | os.PathLike) -> None:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self.damaged: list[str] = []
+
+    @property
+    def names(self) -> list[str]:
+        """All names under which there are arrays."""
+        if not is_folder(self.path):
+            return []
+        return sorted(file.stem for file in self.path.glob("*.json") if _NAME.fullmatch(file.stem))
 
     def get(self, name: str, *, key: str = "") -> dict[str, np.ndarray] | None:
         """Return the arrays that were put under `name` with this `key`; None if there are none.
 
-        Files that are not whole count as not there.
+        Damaged files count as not there; the log names them.
         """
+        file = self._record(name)
         try:
-            record = json.loads(self._record(name).read_text(encoding="utf-8"))
+            record = read_json(file)
             if record["format"] != FORMAT or record["key"] != key:
                 return None
             arrays = {each: np.array(value, dtype=kind) for each, (kind, value) in record["values"].items()}
-            for each, file in record["files"].items():
-                arrays[each] = np.load(self.path / file, allow_pickle=False)
-        except (OSError, ValueError, KeyError, TypeError, EOFError):
+            for each, (stored, crc) in record["files"].items():
+                file = self.path / stored
+                arrays[each] = _load(file, crc)
+        except FileNotFoundError:
+            if file == self._record(name):
+                return None
+            self._report(file, "missing")
+            return None
+        except Exception as error:  # a damaged file can make numpy and json raise almost anything
+            self._report(file, f"damaged ({type(error).__name__})")
             return None
         return arrays
+
+    def has(self, name: str, *, key: str) -> bool:
+        """Whether there are arrays under `name` with this `key`; they are not read."""
+        try:
+            record = read_json(self._record(name))
+            return bool(record["format"] == FORMAT and record["key"] == key)
+        except Exception:  # as in `get`
+            return False
+
+    def verifies(self, name: str) -> bool:
+        """Whether the JSON file of `name` is one that this class wrote."""
+        try:
+            return read_json(self._record(name))["format"] == FORMAT
+        except Exception:  # as in `get`
+            return False
 
     def put(self, name: str, *, key: str = "", **arrays: np.ndarray) -> None:
         """Keep `arrays` under `name` with `key`, instead of what is there.
@@ -49,7 +95,8 @@ class ArrayFolder:
         """
         record = self._record(name)
         self.path.mkdir(parents=True, exist_ok=True)
-        values, files = {}, {}
+        values: dict[str, list[Any]] = {}
+        files: dict[str, list[Any]] = {}
         tag = os.urandom(4).hex()
         for each, array in arrays.items():
             array = np.asarray(array)
@@ -58,14 +105,28 @@ class ArrayFolder:
             if array.ndim == 0:
                 values[each] = [array.dtype.str, to_json(array.item())]
             else:
-                files[each] = f"{name}-{tag}.{each}.npy"
-                with whole_file(self.path / files[each]) as file:
+                array = np.ascontiguousarray(array)
+                files[each] = [f"{name}-{tag}.{each}.npy", _checksum(array)]
+                with whole_file(self.path / files[each][0]) as file:
                     np.save(file, array, allow_pickle=False)
-        content = {"format": FORMAT, "key": key, "values": values, "files": files}
-        write_json(record, content)
+        write_json(record, {"format": FORMAT, "key": key, "values": values, "files": files})
+        kept = {stored for stored, _ in files.values()}
         for old in self.path.glob(f"{name}-*.npy"):
-            if old.name not in files.values() and _is_array_of(name, old.name):
+            if old.name not in kept and _is_array_of(name, old.name):
                 old.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove the folder with what was put there; files of others stay, and then the folder, too."""
+        if not is_folder(self.path):
+            return
+        remove_drafts(self.path)
+        for name in self.names:
+            for file in self.path.glob(f"{name}-*.npy"):
+                if _is_array_of(name, file.name):
+                    file.unlink(missing_ok=True)
+            self._record(name).unlink(missing_ok=True)
+        if not any(self.path.iterdir()):
+            self.path.rmdir()
 
     def _record(self, name: str) -> Path:
         if not isinstance(name, str) or not _NAME.fullmatch(name) or name == "run":
@@ -74,17 +135,55 @@ class ArrayFolder:
             )
         return self.path / f"{name}.json"
 
+    def _report(self, file: Path, what: str) -> None:
+        self.damaged.append(f"{file} is {what}")
+        logger.warning(f"{file} is {what}; the step that wrote it is computed again")
+
 
 def _is_array_of(name: str, file: str) -> bool:
     """Whether the file holds an array of exactly this name, not of one that begins with it."""
     return re.fullmatch(re.escape(name) + r"-[0-9a-f]{8}\..*\.npy", file) is not None
 
 
-def to_json(value: object) -> object:
+def _checksum(array: np.ndarray) -> int:
+    """Return the CRC-32 of an array: its type, its shape and its bytes."""
+    crc = zlib.crc32(f"{array.dtype.str} {array.shape}".encode())
+    return zlib.crc32(memoryview(array).cast("B"), crc) if array.size else crc
+
+
+def _load(file: Path, crc: int) -> np.ndarray:
+    array = np.load(file, allow_pickle=False)
+    if not isinstance(array, np.ndarray) or _checksum(np.ascontiguousarray(array)) != crc:
+        raise ValueError("the checksum differs")
+    return array
+
+
+def to_json(value: Any) -> Any:
     """Return numbers that JSON does not have (infinity, NaN) as texts, which numpy and float() can read."""
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
-def write_json(path: Path, content: dict) -> None:
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write a JSON file with a checksum."""
+    content = {**content, _CHECKSUM: _crc(content)}
     with whole_file(path) as file:
         file.write(json.dumps(content, indent=1, allow_nan=False).encode("utf-8"))
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the content of a JSON file; raise ValueError if its checksum differs."""
+    content = json.loads(path.read_bytes().decode("utf-8"))
+    if not isinstance(content, dict) or content.pop(_CHECKSUM, None) != _crc(content):
+        raise ValueError("the checksum differs")
+    return content
+
+
+def _crc(content: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(content, sort_keys=True, allow_nan=False).encode("utf-8"))
+
+
+def strangers(folder: Path) -> list[str]:
+    """Return the names of what is in a folder, without drafts; none if there is no folder."""
+    return (
+        sorted(each.name for each in folder.iterdir() if not is_draft(each.name)) if folder.exists() else []
+    )

@@ -24,7 +24,7 @@ class FolderLock:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / LOCK
+        self.path = folder / LOCK
         self._depth = 0
 
     @contextmanager
@@ -37,7 +37,7 @@ class FolderLock:
             If another process, or another object of this one, holds it.
         """
         if self._depth == 0:
-            self._file = self._path.open("a+")
+            self._file = open(self.path, "a+", opener=_open_no_link)  # noqa: SIM115 (held until the last exit)
             try:
                 _lock(self._file)
             except BlockingIOError:
@@ -45,7 +45,7 @@ class FolderLock:
                 holder = self._file.read().strip() or "another process"
                 self._file.close()
                 raise BlockingIOError(
-                    f"{self._path.parent} is in use by {holder}. Wait until it has ended, or give another "
+                    f"{self.path.parent} is in use by {holder}. Wait until it has ended, or give another "
                     "folder."
                 ) from None
             self._file.truncate(0)
@@ -58,6 +58,18 @@ class FolderLock:
             self._depth -= 1
             if self._depth == 0:
                 self._file.close()  # which gives the lock back
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    """Open a file but not through a link: its target would be emptied."""
+    try:
+        return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+    except OSError:
+        if os.path.islink(path):
+            raise FileExistsError(
+                f"{path} must be a file; it is a symbolic link. Remove it, or give another folder."
+            ) from None
+        raise
 
 
 def _lock(file: IO[str]) -> None:

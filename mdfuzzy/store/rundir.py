@@ -1,40 +1,43 @@
-"""The run directory: the results of finished steps in plain files, from which a run goes on."""
+"""The run directory: the results of finished steps in plain files, from which a run resumes."""
 
-import hashlib
 import json
 import os
-import shutil
 import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, suppress
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from mdfuzzy._atomic import TEMPORARY
-from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy._atomic import adopt_files, is_folder, refuse_links, remove_drafts
 from mdfuzzy.frames.loading import load
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.pipeline.run import cluster
 from mdfuzzy.pipeline.settings import Settings
-from mdfuzzy.store._array_folder import FORMAT, ArrayFolder, to_json, write_json
-from mdfuzzy.store._lock import LOCK, FolderLock
+from mdfuzzy.store._array_folder import FORMAT, ArrayFolder, read_json, strangers, to_json, write_json
+from mdfuzzy.store._fingerprint import Fingerprint
+from mdfuzzy.store._lock import FolderLock
+from mdfuzzy.store._migration import OldRun
+from mdfuzzy.store._views import FinishedRun, SavedSteps, StepMissingError
 
-_RUN = "run.json"
-#: Folders of the parts of unfinished steps end like this.
+#: The folder of the saved steps, and the file in it that says which run they belong to.
+_DATA, _RUN = "data", "run.json"
+#: Folders of the blocks of unfinished steps end like this.
 _PARTS = ".parts"
 
 
-class RunDir(ArrayFolder):
-    """A folder that keeps the results of finished steps, for `cluster` to go on from.
+class RunDir:
+    """A folder that keeps the results of finished steps, so that `cluster` can resume.
 
-    Each step is NAME.json (its key, and its numbers) with NAME-TAG.ARRAY.npy for each of its arrays; run.json
-    says which data and settings they are for, and how the data was read if it came from files. All files are
-    plain JSON and NumPy's format, without pickle. A file is written under another name first and then
-    renamed, so it is whole or not there. One process at a time may use a folder. Folders and other files
-    beside these do not matter.
+    The folder ``data`` in it holds each step as NAME.json (its key, and its numbers) with NAME-TAG.ARRAY.npy
+    for each of its arrays; run.json says which data and settings they are for, and how the data was read if
+    it came from files. All files are plain JSON and NumPy's format, without pickle, and have checksums. A
+    file is written under another name first and then renamed, so it is whole or not there. One process at a
+    time may write to a folder. Folders of version 0.1 are brought up to date when a run resumes or is loaded.
 
     Parameters
     ----------
@@ -61,9 +64,10 @@ class RunDir(ArrayFolder):
     >>> folder.cleanup()
     """
 
-    def __init__(self, path: str | os.PathLike) -> None:
-        super().__init__(path)
-        self._lock = FolderLock(self.path)
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._data = ArrayFolder(self.path / _DATA)
+        self._lock = FolderLock(self._data.path)
 
     def __repr__(self) -> str:
         return f"RunDir({str(self.path)!r}, {len(self.steps)} finished steps)"
@@ -71,9 +75,7 @@ class RunDir(ArrayFolder):
     @property
     def steps(self) -> tuple[str, ...]:
         """The names of the finished steps."""
-        if not self.path.is_dir():
-            return ()
-        return tuple(sorted(file.stem for file in self.path.glob("*.json") if file.name != _RUN))
+        return tuple(name for name in self._data.names if name != Path(_RUN).stem)
 
     @property
     def settings(self) -> Settings | None:
@@ -84,7 +86,7 @@ class RunDir(ArrayFolder):
         return Settings(**{name: inf if value == "inf" else value for name, value in run["settings"].items()})
 
     @property
-    def reading(self) -> dict[str, object] | None:
+    def reading(self) -> dict[str, Any] | None:
         """The arguments of `load` that read the frames of the run; None if they do not come from files.
 
         Files that are no longer where they were are looked for where they would be if they had been moved
@@ -92,7 +94,7 @@ class RunDir(ArrayFolder):
         """
         run = self._read_run()
         reading = None if run is None else run.get("reading")
-        if reading is None:
+        if run is None or reading is None:
             return None
         paths = [[self._find(file, run["folder"]) for file in pieces] for pieces in reading["paths"]]
         top = reading["top"]
@@ -105,7 +107,7 @@ class RunDir(ArrayFolder):
     def summary(self) -> str:
         """Return a text that says what was run here: the data, the settings that were changed, the steps."""
         run = self._run_or_refuse()
-        default, settings = Settings().as_dict(), self.settings.as_dict()
+        default, settings = Settings().as_dict(), (self.settings or Settings()).as_dict()
         changed = [f"{name}={value!r}" for name, value in settings.items() if value != default[name]]
         return "\n".join(
             [
@@ -116,7 +118,7 @@ class RunDir(ArrayFolder):
             ]
         )
 
-    def load(self, data: Frames | Features | np.ndarray | None = None) -> Clustering:
+    def load(self, data: Trajectories | npt.ArrayLike | None = None) -> Clustering:
         """Return the result of a finished run, from the files alone: nothing is computed.
 
         Parameters
@@ -157,30 +159,45 @@ class RunDir(ArrayFolder):
                         "RunDir(...).load(data)."
                     )
                 data = load(**reading)
-            return cluster(data, self.settings, store=_Finished(self), progress=False)
+            if OldRun.is_here(self.path):
+                return cluster(data, self.settings, store=self, progress=False)
+            return cluster(
+                data, self.settings, store=FinishedRun(self.path, self._data, self.check), progress=False
+            )
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep other processes out of the folder inside the block; `cluster` does it for itself.
+        """Keep other processes from writing to the folder inside the block; `cluster` does it for itself.
 
         Raises
         ------
         BlockingIOError
-            If another process is at work there.
+            If another process is writing there.
         FileExistsError
             If the folder holds files that are not from a run.
         """
         self.check_place()
-        self.path.mkdir(parents=True, exist_ok=True)
+        self._data.path.mkdir(parents=True, exist_ok=True)
         with self._lock.hold():
             yield
 
     def check_place(self) -> None:
         """Raise FileExistsError if the folder holds files that are not from a run. Nothing is written."""
-        if self._read_run() is None and self.path.exists():
-            self._refuse_strangers()
+        if self.path.exists() and not self.path.is_dir():
+            raise NotADirectoryError(f"`path` must be a folder; {self.path} is a file.")
+        refuse_links(self._data.path, inside=self.path)
+        if self._is_ours():
+            self._read_run()  # raises if it cannot be used
+            return
+        found = [name for name in strangers(self.path) if name != _DATA]
+        found += [f"{_DATA}/{name}" for name in strangers(self._data.path) if name != self._lock.path.name]
+        if found:
+            raise FileExistsError(
+                f"{self.path} must be a new or empty folder, or one of an earlier run; it holds "
+                f"{found[0]!r} and no {_DATA}/{_RUN}. Give another folder."
+            )
 
-    def begin(self, data: Frames | Features, settings: Settings) -> str:
+    def begin(self, data: Trajectories, settings: Settings) -> str:
         """Prepare for a run on `data` with `settings`, and return a key of the data.
 
         Raises
@@ -192,138 +209,139 @@ class RunDir(ArrayFolder):
         """
         with self.lock():
             fingerprint = self.check(data)
-            for left_over in list(self.path.rglob(f"*{TEMPORARY}")):  # of writers that were killed
-                if left_over.is_dir():
-                    shutil.rmtree(left_over, ignore_errors=True)
-                left_over.unlink(missing_ok=True)
+            for folder in (self._data.path, self.path, *(self.path / name for name in ("plots", "exports"))):
+                remove_drafts(folder)  # of writers that were killed
+            if OldRun.is_here(self.path):
+                self._bring_up_to_date(data, fingerprint)
             self._remove_parts_of_finished_steps()
-            content = {
-                "format": FORMAT,
-                "fingerprint": fingerprint,
-                "data": repr(data),
-                "settings": {name: to_json(value) for name, value in settings.as_dict().items()},
-                "reading": getattr(data, "reading", None),
-                "folder": str(self.path.absolute()),
-            }
-            write_json(self.path / _RUN, content)
-        return fingerprint
+            self._write_run(data, settings, fingerprint)
+        return fingerprint.key
 
-    def check(self, data: Frames | Features) -> str:
-        """Return the key of `data`; raise FileExistsError if the folder holds results for other data."""
-        fingerprint = _fingerprint(data)
+    def _write_run(self, data: Trajectories, settings: Settings, fingerprint: Fingerprint) -> None:
+        content = {
+            "format": FORMAT,
+            "fingerprint": vars(fingerprint),
+            "data": repr(data),
+            "settings": {name: to_json(value) for name, value in settings.as_dict().items()},
+            "reading": data.reading,
+            "folder": str(self.path.absolute()),
+        }
+        write_json(self._data.path / _RUN, json.loads(json.dumps(content)))
+
+    def _bring_up_to_date(self, data: Trajectories, fingerprint: Fingerprint) -> None:
+        """Save the results of version 0.1 under the keys of this version, and remove the old files."""
+        old = OldRun(self.path)
+        settings = Settings(**old.settings)
+        saved = old.steps(data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # given when the old run was made
+            with suppress(StepMissingError):  # the old run may have ended early
+                cluster(data, settings, store=SavedSteps(self.put, saved, fingerprint.key), progress=False)
+        self._write_run(data, settings, fingerprint)
+        pictures = old.pictures()
+        if pictures:
+            adopt_files(self.path / "plots", "plots", pictures)
+        if (self.path / "exports" / "frames.csv").is_file():
+            adopt_files(self.path / "exports", "table", [Path("frames.csv")])
+        old.remove()
+        for name in (_RUN, ".lock"):
+            (self.path / name).unlink(missing_ok=True)
+
+    def check(self, data: Trajectories) -> Fingerprint:
+        """Return the fingerprint of `data`; raise FileExistsError if the folder is of other data.
+
+        Data that has grown is not other data: its results are computed again.
+        """
+        fingerprint = Fingerprint.of(data)
         run = self._read_run()
-        if run is not None and run["fingerprint"] != fingerprint:
+        if run is None:
+            return fingerprint
+        if OldRun.is_here(self.path):
+            same = OldRun(self.path).is_of(data)
+        else:
+            known = Fingerprint.read(run["fingerprint"])
+            same = known == fingerprint or known.grew_into(data)
+        if not same:
             raise FileExistsError(
                 f"{self.path} holds the results for other data: {run['data']}, not {data!r}. Give another "
                 "folder, or remove this one."
             )
         return fingerprint
 
+    def get(self, name: str, *, key: str = "") -> dict[str, np.ndarray] | None:
+        """Return the arrays put under `name` with this `key`; None if there are none, or damaged ones."""
+        return self._data.get(name, key=key)
+
     def put(self, name: str, *, key: str = "", **arrays: np.ndarray) -> None:
         """Keep `arrays` under `name` with `key`, instead of what is there; remove the parts of `name`."""
-        super().put(name, key=key, **arrays)
-        shutil.rmtree(self._parts(name), ignore_errors=True)
+        self._data.put(name, key=key, **arrays)
+        self._remove_parts(name)
 
     def parts(self, name: str, *, key: str) -> ArrayFolder:
         """Return where the unfinished step `name` keeps its parts, with methods `get` and `put` like these.
 
         Parts that were made with another `key` are removed.
         """
-        self._record(name)
+        self._data._record(name)
+        self._remove_parts(name, but=key)
+        return ArrayFolder(self._parts(name) / key)
+
+    def _remove_parts(self, name: str, *, but: str | None = None) -> None:
         folder = self._parts(name)
-        for other in folder.iterdir() if folder.is_dir() else ():
-            if other.name != key:
-                shutil.rmtree(other, ignore_errors=True)
-        return ArrayFolder(folder / key)
+        for each in list(folder.iterdir()) if is_folder(folder) else ():
+            if each.name != but:
+                ArrayFolder(each).remove()
+        if is_folder(folder) and not any(folder.iterdir()):
+            folder.rmdir()
 
     def _remove_parts_of_finished_steps(self) -> None:
         """Do what `put` did not come to, if the run was killed in it."""
-        for folder in self.path.glob(f"*{_PARTS}"):
-            for part in folder.iterdir():
-                if super().get(folder.stem, key=part.name) is not None:
-                    shutil.rmtree(folder, ignore_errors=True)
-                    break
+        for folder in list(self._data.path.glob(f"*{_PARTS}")):
+            name = folder.name.removesuffix(_PARTS)
+            if any(self._data.has(name, key=part.name) for part in folder.iterdir()):
+                self._remove_parts(name)
 
     def _parts(self, name: str) -> Path:
-        return self.path / f"{name}{_PARTS}"
+        return self._data.path / f"{name}{_PARTS}"
 
-    def _read_run(self) -> dict | None:
-        file = self.path / _RUN
+    def _is_ours(self) -> bool:
+        """Whether a run began here; a damaged run.json beside saved steps counts as one."""
+        if OldRun.is_here(self.path):
+            return True
         try:
-            run = json.loads(file.read_text(encoding="utf-8"))
-            number = run["format"]
+            read_json(self._data.path / _RUN)
+            return True
+        except FileNotFoundError:
+            return False
+        except Exception:
+            return any(self._data.verifies(name) for name in self.steps)
+
+    def _read_run(self) -> dict[str, Any] | None:
+        """Return the content of run.json; None if there is none, or a damaged one that will be replaced."""
+        if OldRun.is_here(self.path):
+            old = OldRun(self.path)
+            return old.run | {"settings": old.settings}
+        file = self._data.path / _RUN
+        try:
+            run = read_json(file)
         except FileNotFoundError:
             return None
-        except NotADirectoryError:
-            raise NotADirectoryError(f"`path` must be a folder; {self.path} is a file.") from None
-        except (ValueError, KeyError, TypeError) as error:
+        except Exception as error:
+            self._data._report(file, f"damaged ({type(error).__name__})")
+            return None
+        if run.get("format") != FORMAT:
             raise ValueError(
-                f"{file} is damaged: {error}. Remove the folder, or give another one."
-            ) from error
-        if number != FORMAT:
-            raise ValueError(
-                f"{self.path} is in format {number!r}; this version of mdfuzzy reads format {FORMAT}. "
-                "Use the version that wrote it, or give another folder."
+                f"{self.path} is in format {run.get('format')!r}; this version of mdfuzzy reads format "
+                f"{FORMAT}. Use the version that wrote it, or give another folder."
             )
         return run
 
-    def _run_or_refuse(self) -> dict:
+    def _run_or_refuse(self) -> dict[str, Any]:
         run = self._read_run()
         if run is None:
+            damaged = "".join(f" {each}: run the same command again." for each in self._data.damaged[:1])
             raise FileNotFoundError(
-                f"{self.path} must be the folder of a run; there is no {_RUN} in it. `mdfuzzy run` and "
-                "cluster(..., store=RunDir(...)) make one."
+                f"{self.path} must be the folder of a run; there is no {_DATA}/{_RUN} in it.{damaged} "
+                "`mdfuzzy run` and cluster(..., store=RunDir(...)) make one."
             )
         return run
-
-    def _refuse_strangers(self) -> None:
-        """Raise if the folder holds anything although no run began there."""
-        strangers = sorted(
-            file.name for file in self.path.iterdir() if not file.name.endswith((TEMPORARY, LOCK))
-        )
-        if strangers:
-            raise FileExistsError(
-                f"{self.path} must be a new or empty folder, or one of an earlier run; it holds "
-                f"{strangers[0]!r} and no {_RUN}. Give another folder."
-            )
-
-
-class _Finished:
-    """A run directory from which results are taken, and in which nothing is changed."""
-
-    def __init__(self, run: RunDir) -> None:
-        self._run = run
-
-    def lock(self) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def begin(self, data: Frames | Features, settings: Settings) -> str:
-        return self._run.check(data)
-
-    def get(self, name: str, *, key: str = "") -> dict[str, np.ndarray] | None:
-        return self._run.get(name, key=key)
-
-    def parts(self, name: str, *, key: str) -> ArrayFolder:
-        """Asked for by a step that is to be computed."""
-        raise ValueError(
-            f"{self._run.path} is not finished: the step {name!r} is missing. Run it again, and it goes on "
-            "from what is there."
-        )
-
-
-def _fingerprint(data: Frames | Features) -> str:
-    """Return a hash of all that the results depend on."""
-    digest = hashlib.blake2b(digest_size=16)
-    for each in _essence(data):
-        array = np.ascontiguousarray(each)
-        digest.update(f"{array.dtype.str} {array.shape} ".encode())
-        digest.update(memoryview(array).cast("B") if array.size else b"")
-    return digest.hexdigest()
-
-
-def _essence(data: Frames | Features) -> Iterator[np.ndarray]:
-    yield data.lengths
-    if isinstance(data, Frames):
-        yield data.xyz
-    else:
-        yield from (data.values, data.periodic, np.array([data.period]))

@@ -17,6 +17,7 @@ import numpy as np
 
 from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.rereading import FrameFiles
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors._dask.memory import Layout
 from mdfuzzy.neighbors._dask.shards import Division, Found, Shard, Visitors, build_shard, divide, merge
 from mdfuzzy.neighbors._dask.transfer import Movable
@@ -138,7 +139,7 @@ class ShardedSearch:
 
         Of files that they all see, otherwise of what is sent to them.
         """
-        files = FrameFiles.of(self.frames) if isinstance(self.frames, Frames) else None
+        files = FrameFiles.of(self.frames) if isinstance(self.frames, Trajectories) else None
         if files is not None and set(on_workers(self.client, files.are_here).values()) != {True}:
             files = None
         where = "read by the workers from the files" if files else "sent to the workers"

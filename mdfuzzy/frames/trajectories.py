@@ -1,0 +1,205 @@
+"""The frames of one or many trajectories: what is compared and how, and where each frame comes from."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import read_only
+from mdfuzzy.frames._provenance import Source
+from mdfuzzy.frames.metric import Metric
+
+if TYPE_CHECKING:
+    import mdtraj as md
+
+
+class Trajectories(ABC):
+    """One row per frame, with boundaries between trajectories: the base of `Frames` and `Features`.
+
+    All steps of a clustering take any subclass. A subclass says what is compared (`points`), and how
+    (`metric`); what it does not know about its frames keeps the defaults below.
+
+    Attributes
+    ----------
+    lengths : (trajectories,) int64
+        Frames per trajectory.
+    times : (n,) float64 or None
+        Times in ps.
+    topology : md.Topology or None
+        The atoms of the frames.
+    phi, psi : (n, residues) float32 or None
+        Backbone torsions in degrees.
+    residues : tuple of str
+        The residues of these torsions.
+    sources : tuple of Source
+        Where the frames were read from.
+    reading : dict or None
+        The arguments that read the same frames again; None unless all come from files.
+    """
+
+    lengths: np.ndarray
+    times: np.ndarray | None = None
+    topology: "md.Topology | None" = None
+    phi: np.ndarray | None = None
+    psi: np.ndarray | None = None
+    residues: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    reading: dict[str, object] | None = None
+
+    @property
+    @abstractmethod
+    def metric(self) -> Metric:
+        """How two frames are compared."""
+
+    @property
+    @abstractmethod
+    def points(self) -> np.ndarray:
+        """What the metric compares, one row per frame: coordinates (n, atoms, 3) or vectors (n, d)."""
+
+    @property
+    def coordinates(self) -> np.ndarray | None:
+        """Coordinates of the atoms in nm, (n, atoms, 3) float32; None if they are not known."""
+        return None
+
+    @property
+    @abstractmethod
+    def vectors(self) -> np.ndarray | None:
+        """Euclidean coordinates of the frames, (n, d) float64, as k-means takes them; None if unknown."""
+
+    @property
+    @abstractmethod
+    def width(self) -> str:
+        """The size of a frame in words, such as ``"10 atoms"``."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What the frames are of, in words; empty if that is not known."""
+
+    @abstractmethod
+    def subset(self, frames: np.ndarray) -> Self:
+        """Return the points of `frames` (numbers over all trajectories) as one trajectory."""
+
+    @abstractmethod
+    def like(self, data: object) -> Self:
+        """Return `data` as data that can be compared with these, or raise."""
+
+    @abstractmethod
+    def essence(self) -> Iterator[npt.ArrayLike]:
+        """Yield what the results depend on beside the points, such as periods."""
+
+    @abstractmethod
+    def summary(self) -> str:
+        """Return a text that describes the data."""
+
+    def __len__(self) -> int:
+        return int(self.lengths.sum())
+
+    @property
+    def timestep(self) -> float | None:
+        """The time between frames in ps, the same in all trajectories; None if it is not, or not known."""
+        return None if self.times is None else even_step(self.split(self.times))
+
+    @property
+    def n_trajectories(self) -> int:
+        """The number of trajectories."""
+        return len(self.lengths)
+
+    def split(self, values: npt.ArrayLike) -> list[np.ndarray]:
+        """Fold an array with one row per frame into one array per trajectory.
+
+        Parameters
+        ----------
+        values : (n, ...) array
+            One entry or row per frame.
+
+        Returns
+        -------
+        list of arrays
+            Views of `values`, one per trajectory.
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf
+        >>> features = mf.Features([np.zeros((2, 1)), np.ones((3, 1))])
+        >>> features.split([5, 6, 7, 8, 9])
+        [array([5, 6]), array([7, 8, 9])]
+        """
+        values = np.asarray(values)
+        if values.ndim == 0 or len(values) != len(self):
+            raise ValueError(
+                f"`values` must have one row per frame; got shape {values.shape}. "
+                f"There are {len(self)} frames."
+            )
+        return np.split(values, np.cumsum(self.lengths)[:-1])
+
+    def locate(self, index: npt.ArrayLike) -> tuple:
+        """Return the trajectory of a frame and its place in it.
+
+        Parameters
+        ----------
+        index : int or array of int
+            Frames, counted over all trajectories.
+
+        Returns
+        -------
+        trajectory, frame : int, or arrays of int
+            Both counted from 0; the frame among the loaded ones of its trajectory.
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf
+        >>> features = mf.Features([np.zeros((2, 1)), np.ones((3, 1))])
+        >>> features.locate(3)
+        (1, 1)
+        """
+        frames = self._check_frames(index)
+        starts = np.concatenate([[0], np.cumsum(self.lengths)])
+        trajectory = np.searchsorted(starts, frames, side="right") - 1
+        frame = frames - starts[trajectory]
+        return (int(trajectory), int(frame)) if frames.ndim == 0 else (trajectory, frame)
+
+    def _check_frames(self, index: npt.ArrayLike) -> np.ndarray:
+        frames = np.asarray(index)
+        if frames.size and not np.issubdtype(frames.dtype, np.integer):
+            raise TypeError(
+                f"`indices` must be frame numbers; got an array of type {frames.dtype}. "
+                f"For a mask, pass np.flatnonzero(mask)."
+            )
+        if frames.size and not 0 <= frames.min() <= frames.max() < len(self):
+            bad = frames[(frames < 0) | (frames >= len(self))].flat[0] if frames.ndim else int(frames)
+            raise IndexError(
+                f"`indices` must be in [0, {len(self) - 1}]; got {bad}. There are {len(self)} frames."
+            )
+        return frames.astype(np.int64)
+
+    def _check_lengths(self, rows: int) -> None:
+        lengths = np.array(self.lengths, dtype=np.int64)
+        if lengths.ndim != 1 or lengths.sum() != rows or np.any(lengths < 1):
+            raise ValueError(
+                f"`lengths` must be positive and sum to the number of frames, {rows}; got {lengths.tolist()}."
+            )
+        object.__setattr__(self, "lengths", read_only(lengths))
+
+
+def shorten(names: Sequence[object]) -> str:
+    """List names, leaving out the middle of a long list."""
+    names = [str(name) for name in names]
+    return ", ".join(names if len(names) <= 6 else [*names[:3], f"... ({len(names)} in all) ...", names[-1]])
+
+
+def even_step(times: list[np.ndarray]) -> float | None:
+    """Return the time between frames; None if it varies.
+
+    Files hold times in single precision: the steps between late frames vary by that, and the mean is rounded
+    to six digits, so that 0.2 ps is 0.2.
+    """
+    steps = np.concatenate([np.diff(part) for part in times])
+    if len(steps) == 0:
+        return None
+    step = float(steps.mean())
+    latest = max(float(np.abs(part).max()) for part in times)
+    even = step > 0 and np.abs(steps - step).max() <= 0.01 * step + 1e-6 * latest
+    return float(f"{step:.6g}") if even else None

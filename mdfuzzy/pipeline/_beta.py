@@ -1,0 +1,102 @@
+"""The choice of beta: the memberships over a range of temperatures, and the reason for the chosen one."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mdfuzzy._warn import warn_user
+from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.kinetics import kinetic_criterion
+from mdfuzzy.memberships.beta_scan import LEFT_OUT, BetaScan, default_betas, scan_beta, scan_frames
+from mdfuzzy.memberships.weights import BETA_MEANS, Kernel, WalkWeights
+from mdfuzzy.states.cores import Cores
+
+
+def scan_walk(
+    data: Trajectories | None,
+    found: Mapping[str, Any],
+    milestones: Cores,
+    elsewhere: Callable[[Trajectories], Mapping[str, Any]],
+    *,
+    beta: float | str,
+    kernel: Kernel,
+    walk_weights: WalkWeights,
+    unit_density: bool,
+    n_jobs: int | None,
+) -> BetaScan:
+    """Scan beta; if there are very many frames, on some of them, whose states are found again.
+
+    Parameters
+    ----------
+    data : Trajectories or None
+        What is clustered.
+    found : mapping
+        The results of the steps `walk`, `log_density`, `cores`, `dimension` and `bandwidth`.
+    milestones : Cores
+        What transitions are counted between.
+    elsewhere : callable
+        Returns the same steps for other data.
+    beta : float or str
+        The setting: a number, or the criterion that chooses one.
+    kernel, walk_weights, unit_density, n_jobs
+        Passed on to `scan_beta`.
+    """
+    automatic = isinstance(beta, str)
+    if beta == "kinetic" and data is None:
+        raise ValueError(
+            "`beta` must be a number or 'entropy' without trajectories; got 'kinetic'. Neighbours alone do "
+            "not say where the molecule goes next."
+        )
+    frames = None if data is None else scan_frames(len(data))
+    scanned = found
+    if frames is not None:
+        scanned = elsewhere(data.subset(frames))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they are about the states of these frames, which are not kept
+            states = len(scanned["cores"])
+        if states != len(found["cores"]):
+            verb = "chosen" if automatic else "scanned"
+            warn_user(
+                f"beta was {verb} on {len(frames):,} of the frames, in which there are {states} "
+                f"states, not {len(found['cores'])}. Compare the result with that of another beta."
+            )
+    criterion = None
+    if beta == "kinetic":
+        # Where the molecule goes next is seen in all frames; a few of them would step over visits to cores.
+        matching = None if frames is None else found["cores"].basins[frames[scanned["cores"].peaks]]
+        criterion = kinetic_criterion(data, milestones, frames=frames, states=matching)
+    scan = scan_beta(
+        scanned["walk"],
+        scanned["log_density"],
+        scanned["cores"],
+        betas=None if automatic else np.append(default_betas(), beta),
+        criterion=criterion,
+        frames=frames,
+        walk_weights=walk_weights,
+        unit_density=unit_density,
+        kernel=kernel,
+        bandwidth=scanned["bandwidth"] if kernel == "gaussian" else None,
+        dimension=scanned["dimension"],
+        n_jobs=n_jobs,
+    )
+    for note in scan.notes:
+        if automatic or note.startswith(LEFT_OUT):  # the others are about the choice, which is not used
+            warn_user(note)
+    return scan
+
+
+def explain_beta(scan: BetaScan, criterion: str) -> str:
+    """Say which beta was chosen, and why."""
+    some = "" if scan.frames is None else f" (of {len(scan.frames):,} frames, evenly spaced)"
+    text = f"beta = {scan.beta:.3g} ({BETA_MEANS}): there "
+    if criterion == "entropy":
+        return text + f"the entropy of the memberships{some} falls most steeply."
+    as_simulated = scan.scores[scan.betas == 2.0]  # none if linear weights are not positive there
+    return text + (
+        f"the memberships{some} predict best which state the trajectories reach next: they resolve "
+        f"{scan.scores.max():.1%} of what a constant guess leaves open"
+        + "".join(f", {score:.1%} at beta = 2" for score in as_simulated)
+        + "."
+    )

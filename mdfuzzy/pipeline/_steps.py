@@ -1,0 +1,258 @@
+"""The steps of a clustering, each declared once: its inputs, its settings and the type of its result.
+
+A positional parameter is the result of the step of that name, a keyword-only parameter a setting of that
+name: see `Step`. A new step is a function here; a field of `Clustering` of the same name holds its result.
+"""
+
+import numpy as np
+
+from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.kinetics import Visits
+from mdfuzzy.kinetics import visits as count_visits
+from mdfuzzy.kinetics.transition_regions import TransitionRegions, find_transition_regions
+from mdfuzzy.memberships.beta_scan import BetaScan
+from mdfuzzy.memberships.memberships import Memberships, solve_memberships
+from mdfuzzy.neighbors.graph import Graph
+from mdfuzzy.neighbors.nearest import nearest_frames
+from mdfuzzy.neighbors.neighbors import Neighbors
+from mdfuzzy.pipeline._beta import explain_beta, scan_walk
+from mdfuzzy.pipeline._cache import step
+from mdfuzzy.pipeline.settings import resolve_k
+from mdfuzzy.pipeline.validation import Validation, validate_cores
+from mdfuzzy.states.cores import Cores, find_cores, find_milestones
+from mdfuzzy.states.density import dtm_log_density, kde_bandwidth, kde_log_density
+from mdfuzzy.states.dimension import intrinsic_dimension
+from mdfuzzy.states.persistence import Persistence, compute_persistence
+from mdfuzzy.states.prominence import ProminenceGap
+from mdfuzzy.states.stability import KScan, StateBootstrap, bootstrap_states, states_by_k
+
+# --- neighbours
+
+
+@step(saved=False)
+def n_neighbors(data: Trajectories, *, k: int | None) -> int:
+    """Return how many neighbours to search: those of the density, 2k."""
+    return 2 * resolve_k(k, len(data))
+
+
+@step(message="searching for the nearest neighbours of every frame")
+def neighbors(data, n_neighbors, *, recall, n_jobs, progress, blocks, client, layout) -> Neighbors:
+    """Search by the metric of the data."""
+    return nearest_frames(
+        data,
+        n_neighbors=n_neighbors,
+        recall=recall,
+        n_jobs=n_jobs,
+        progress=progress,
+        store=blocks,
+        client=client,
+        layout=layout,
+    )
+
+
+@step(saved=False)
+def k(neighbors, *, k) -> int:
+    """Return the number of neighbours per frame in the graph."""
+    return resolve_k(k, len(neighbors), n_neighbors=neighbors.k)
+
+
+@k.explained
+def _(result, neighbors, *, k):
+    if k is None:
+        by = f"by the number of frames ({len(neighbors):,})"
+        return f"k = {result} neighbours per frame, {by}; the density uses {2 * result}."
+    return None
+
+
+@step(saved=False)
+def graph(neighbors, k) -> Graph:
+    """Join frames to their k nearest: an edge if either has the other among them."""
+    return neighbors.graph(k=k)
+
+
+# --- density
+
+
+@step()
+def dimension(neighbors, k, *, dimension) -> float:
+    """Return the intrinsic dimension, given or estimated."""
+    return dimension or intrinsic_dimension(neighbors, n_neighbors=2 * k)
+
+
+@dimension.explained
+def _(result, neighbors, k, *, dimension):
+    if dimension is None:
+        why = f"by maximum likelihood from the distances to {2 * k} neighbours"
+        return f"dimension = {result:.3g}, {why}."
+    return None
+
+
+@step()
+def bandwidth(neighbors, dimension, *, density, kernel, bandwidth) -> float | None:
+    """Return the width of the kernels; None if no step uses one."""
+    if density != "kde" and kernel != "gaussian":
+        return None
+    return bandwidth or kde_bandwidth(neighbors, dimension=dimension)
+
+
+@bandwidth.explained
+def _(result, neighbors, dimension, *, density, kernel, bandwidth):
+    if bandwidth is None and result is not None:
+        return f"bandwidth = {result:.3g}, by the likelihood of every frame given the others."
+    return None
+
+
+@step()
+def log_density(neighbors, k, dimension, bandwidth, *, density) -> np.ndarray:
+    """Estimate the log density at every frame."""
+    if density == "dtm":
+        return dtm_log_density(neighbors, n_neighbors=2 * k, dimension=dimension)
+    return kde_log_density(neighbors, bandwidth=bandwidth, dimension=dimension)
+
+
+# --- states
+
+
+@step(message="finding the peaks of the density")
+def peaks(graph, log_density, *, n_jobs) -> Persistence:
+    """Find the peaks of the density and how they merge."""
+    return compute_persistence(graph, log_density, n_jobs=n_jobs)
+
+
+@step()
+def gap(peaks, *, level, prominence) -> ProminenceGap:
+    """Divide the prominences into noise and states; warn of a poor division if the states depend on it."""
+    if prominence is None:
+        peaks.suggest_prominence(level=level)
+    return peaks.prominence_gap(level=level)
+
+
+@step(saved=False)
+def prominence(gap, *, prominence) -> float:
+    """Return the smallest prominence of a state."""
+    return prominence or gap.threshold
+
+
+@prominence.explained
+def _(result, gap, *, prominence):
+    return f"prominence = {result:.3g}: {gap}." if prominence is None else None
+
+
+@step()
+def cores(graph, log_density, peaks, prominence, *, core_rule, core_share, core_least) -> Cores:
+    """Find the states and their cores."""
+    return find_cores(
+        graph,
+        log_density,
+        peaks,
+        min_prominence=prominence,
+        rule=core_rule,
+        share=core_share,
+        least=core_least,
+    )
+
+
+@step()
+def milestones(graph, log_density, peaks, prominence) -> Cores:
+    """Find larger cores of the same states, which count transitions."""
+    return find_milestones(graph, log_density, peaks, min_prominence=prominence)
+
+
+# --- memberships
+
+
+@step(saved=False)
+def walk(neighbors, graph, k, *, walk_graph) -> Graph:
+    """Return the edges of the walk."""
+    return graph if walk_graph == "union" else neighbors.graph(k=k, kind=walk_graph)
+
+
+@step(
+    message="solving for memberships over a range of beta",
+    when=lambda settings: settings.scan_beta or isinstance(settings.beta, str),
+    elsewhere=("walk", "log_density", "cores", "dimension", "bandwidth"),
+)
+def beta_scan(
+    data, walk, log_density, cores, milestones, dimension, bandwidth,
+    *, beta, kernel, walk_weights, unit_density, n_jobs, elsewhere,
+) -> BetaScan:  # fmt: skip
+    """Solve for memberships over a range of beta; if there are very many frames, on some of them."""
+    found = {"walk": walk, "log_density": log_density, "cores": cores}
+    found |= {"dimension": dimension, "bandwidth": bandwidth}
+    options = {"kernel": kernel, "walk_weights": walk_weights, "unit_density": unit_density}
+    return scan_walk(data, found, milestones, elsewhere, beta=beta, n_jobs=n_jobs, **options)
+
+
+@step(saved=False)
+def beta(beta_scan, *, beta) -> float:
+    """Return the temperature of the walk, given or chosen by the scan."""
+    return beta_scan.beta if isinstance(beta, str) else beta
+
+
+@beta.explained
+def _(result, beta_scan, *, beta):
+    return explain_beta(beta_scan, beta) if isinstance(beta, str) else None
+
+
+@step(message="solving for memberships")
+def memberships(
+    walk, log_density, cores, dimension, bandwidth, beta, *, kernel, walk_weights, unit_density, n_jobs
+) -> Memberships:
+    """Solve for the probability that the walk from each frame reaches each core first."""
+    return solve_memberships(
+        walk,
+        log_density,
+        cores,
+        beta=beta,
+        walk_weights=walk_weights,
+        unit_density=unit_density,
+        kernel=kernel,
+        bandwidth=bandwidth if kernel == "gaussian" else None,
+        dimension=dimension,
+        n_jobs=n_jobs,
+    )
+
+
+# --- what the order of the frames says
+
+
+@step()
+def transition_regions(data, memberships, milestones) -> TransitionRegions | None:
+    """Find the frames between two states; None without trajectories."""
+    return None if data is None else find_transition_regions(data, memberships, milestones)
+
+
+@step(saved=False)
+def timestep(data) -> float | None:
+    """Return the time between frames, which is no part of the key of the data."""
+    return None if data is None else data.timestep
+
+
+@step()
+def visits(data, milestones, timestep) -> Visits | None:
+    """Count the visits to the states; None without trajectories."""
+    return None if data is None else count_visits(data, milestones)
+
+
+@step(message="testing Markov models of the states", when=lambda settings: settings.validate)
+def validation(data, milestones, timestep) -> Validation:
+    """Test Markov models of the states and choose a lag time."""
+    return validate_cores(data, milestones)
+
+
+# --- robustness
+
+
+@step(message="counting states for other k", when=lambda settings: settings.scan_k)
+def k_scan(neighbors, dimension, *, level) -> KScan:
+    """Find the states for other numbers of neighbours."""
+    return states_by_k(neighbors, level=level, dimension=dimension)
+
+
+@step(message="counting states in bootstrap samples", when=lambda settings: settings.bootstrap > 0)
+def bootstrap(data, neighbors, k, dimension, *, level, bootstrap, seed) -> StateBootstrap | None:
+    """Find the states of bootstrap samples of the trajectories; None without trajectories."""
+    if data is None:
+        return None
+    options = {"n_bootstrap": bootstrap, "seed": seed, "level": level}
+    return bootstrap_states(neighbors, data.lengths.tolist(), k=k, dimension=dimension, **options)
