@@ -41,6 +41,7 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
         "memberships": ("Memberships", "solve_memberships"),
         "extension": ("extend_memberships",),
         "weights": ("strong_edges",),
+        "reached_cores": ("find_reached_cores",),
         "beta_scan": ("BetaScan", "scan_beta"),
         "scores": ("EntropicPurity", "clustering_entropy", "entropic_purity", "purity"),
     },

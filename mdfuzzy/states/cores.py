@@ -113,8 +113,9 @@ def find_cores(
     min_prominence : float, optional
         Smallest prominence of a state, tau; positive.
     states : (K,) array of int, optional
-        Instead of a prominence: the numbers of the peaks that are states (`StateTree.states`). Tau is then
-        the smallest of their prominences.
+        Instead of those of at least `min_prominence`: the numbers of the peaks that are states
+        (`StateTree.states`). The smallest of their prominences is then the default of tau, and its upper
+        limit.
     rule : {"prominence", "point", "saddle", "share"}
         The core of a state with peak x is the connected component of x in the graph of the points
 
@@ -172,11 +173,12 @@ def find_cores(
             "`log_density` must be the one that `peaks` was computed from; got other values at the peaks."
         )
     min_size = check_int("min_size", min_size, 1)
-    every = peaks.chosen(min_prominence, states)
+    every = peaks.chosen(None if states is not None else min_prominence, states)
     states, basins = _large_states(peaks, every, min_size)
+    lowest_state = peaks.prominences[states].min()
     if min_prominence is None:
-        finite = peaks.prominences[states][np.isfinite(peaks.prominences[states])]
-        min_prominence = float(finite.min()) if len(finite) else peaks.noise
+        min_prominence = lowest_state if np.isfinite(lowest_state) else peaks.noise
+    min_prominence = min(check_real("min_prominence", min_prominence, above=0, finite=False), lowest_state)
     tops = log_density[peaks.peaks[states]]
     order, rank = descending(log_density)
     levels = tops.copy()
