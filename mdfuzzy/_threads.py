@@ -9,12 +9,16 @@ from mdfuzzy._check import check_int
 
 #: The threads that `share` uses: (how many, who they are).
 _THREADS: ContextVar[tuple[int, ThreadPoolExecutor | None]] = ContextVar("threads", default=(1, None))
+#: The most threads that anything may use where no number is given; None for every core.
+_LIMIT: ContextVar[int | None] = ContextVar("limit", default=None)
 #: Parts for every thread, so that none waits long for the last.
 _PARTS = 4
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Return the number of threads that `n_jobs` asks for (None or -1: every core this process may use).
+    """Return the number of threads that `n_jobs` asks for.
+
+    None or -1 asks for every core that this process may use, or for as many as `limited_threads` allows.
 
     Examples
     --------
@@ -24,9 +28,34 @@ def thread_count(n_jobs: int | None) -> int:
     from numba import config
 
     if n_jobs is None or n_jobs == -1:
-        return config.NUMBA_NUM_THREADS
+        return min(_LIMIT.get() or config.NUMBA_NUM_THREADS, config.NUMBA_NUM_THREADS)
     remedy = "None or -1 uses every core."
     return min(check_int("n_jobs", n_jobs, 1, remedy=remedy), config.NUMBA_NUM_THREADS)
+
+
+@contextmanager
+def limited_threads(n_jobs: int | None) -> Iterator[None]:
+    """Inside the block, nothing uses more than `n_jobs` threads: neither our kernels nor the linear algebra.
+
+    So that a number of threads that a user gave holds for every step, however deep in a call.
+
+    Examples
+    --------
+    >>> with limited_threads(1):
+    ...     thread_count(None)
+    1
+    """
+    if n_jobs is None or n_jobs == -1:
+        yield
+        return
+    from threadpoolctl import threadpool_limits
+
+    outer = _LIMIT.set(thread_count(n_jobs))
+    try:
+        with threadpool_limits(_LIMIT.get()):
+            yield
+    finally:
+        _LIMIT.reset(outer)
 
 
 @contextmanager

@@ -29,6 +29,7 @@ LIBRARIES: dict[str, set[str]] = {
     "MDAnalysis": {"frames", "mdanalysis"},
     "tables": {"frames"},
     "sklearn": {"neighbors", "pipeline"},
+    "threadpoolctl": {"_threads"},
     "distributed": {"workers"},
     "deeptime": {"kinetics"},
     "matplotlib": {"plots"},
@@ -231,6 +232,8 @@ def documented(section: str) -> set[str]:
 
 def parameters(value: object) -> set[str]:
     """Return the names of the parameters of a function or of a class's constructor."""
+    if isinstance(value, type) and issubclass(value, Exception):
+        return set()
     return set(inspect.signature(value).parameters) - {"self", "cls"}
 
 

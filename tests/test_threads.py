@@ -1,10 +1,13 @@
 """The number of threads: what is asked for, at most what there is, and put back afterwards."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import pytest
 
+import mdfuzzy as mf
+from mdfuzzy import _threads
 from mdfuzzy._threads import run_ranges, share, thread_count, using_threads
 
 CORES = numba.config.NUMBA_NUM_THREADS
@@ -81,3 +84,23 @@ def test_an_error_ends_a_shared_job():
         share(fail, 1000)
     with pytest.raises(ArithmeticError, match="at 0"):
         run_ranges(fail, 1000, 10, None)
+
+
+def test_a_limit_holds_for_every_step_and_picture(monkeypatch, tmp_path):
+    asked: list[int] = []
+
+    class Counting(ThreadPoolExecutor):
+        def __init__(self, max_workers: int) -> None:
+            asked.append(max_workers)
+            super().__init__(max_workers)
+
+    monkeypatch.setattr(_threads, "ThreadPoolExecutor", Counting)
+    frames = mf.datasets.alanine_dipeptide(stride=20)
+    data = mf.Frames(frames.xyz, frames.lengths)  # without torsions, for principal components
+    settings = mf.Settings(n_jobs=1, scan_k=True, bootstrap=2, prominence=1.0)
+    result = mf.cluster(data, settings)
+    mf.plots.write_plots(tmp_path, result, kinds=["states"], dpi=20)
+    mf.report.write_report(tmp_path / "report.html", result)
+    assert set(asked) == {1}
+    with _threads.limited_threads(None):
+        assert _threads.thread_count(None) == _threads.thread_count(-1) >= 1

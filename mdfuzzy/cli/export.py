@@ -7,7 +7,7 @@ import click
 import mdfuzzy as mf
 from mdfuzzy.cli.options import Command, Option, output_option, run_argument
 from mdfuzzy.cli.outputs import write_exports
-from mdfuzzy.exports.every_kind import KINDS
+from mdfuzzy.exports.kinds import KINDS
 
 
 def _choices(function):

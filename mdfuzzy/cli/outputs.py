@@ -10,12 +10,12 @@ import click
 import mdfuzzy as mf
 from mdfuzzy import __version__
 from mdfuzzy._atomic import refuse_links, whole_file
-from mdfuzzy.exports.every_kind import KINDS
+from mdfuzzy.exports.kinds import KINDS
 
 if TYPE_CHECKING:
+    from mdfuzzy.kinetics.validation import Validation
     from mdfuzzy.pipeline.assignment import Assignment
     from mdfuzzy.pipeline.clustering import Clustering
-    from mdfuzzy.pipeline.validation import Validation
 
 logger = logging.getLogger("mdfuzzy")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mdfuzzy._atomic import new_files
 from mdfuzzy._check import check_choice
+from mdfuzzy.exports.kinds import KINDS
 from mdfuzzy.exports.pyemma_files import write_pyemma
 from mdfuzzy.exports.structure_files import structures
 from mdfuzzy.exports.table import frame_table
@@ -14,13 +15,6 @@ from mdfuzzy.exports.table import frame_table
 if TYPE_CHECKING:
     from mdfuzzy.pipeline.assignment import Assignment
     from mdfuzzy.pipeline.clustering import Clustering
-
-#: What can be exported, and what each is.
-KINDS = {
-    "pyemma": "Discrete trajectories and memberships, for PyEMMA, deeptime and NumPy",
-    "structures": "PDB files of frames in the cores and of frames between states",
-    "table": "A table (CSV) with a row for every frame",
-}
 
 
 def write_exports(

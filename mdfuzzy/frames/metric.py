@@ -23,7 +23,7 @@ class Metric:
     >>> import mdfuzzy as mf
     >>> mf.datasets.alanine_dipeptide(stride=100).metric
     Metric(name='RMSD', unit='nm', superpose=True)
-    >>> mf.Features([[0.0], [1.0]]).metric.superpose
+    >>> mf.Features([[[0.0], [1.0]]]).metric.superpose
     False
     """
 

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._threads import share
+from mdfuzzy.memberships.errors import SolveError
 
 #: Rows that are relaxed one after the other, about.
 BLOCK_ROWS = 1024
@@ -20,10 +21,6 @@ SERIAL_EDGES = 50_000
 VISITS_TOLERANCE = 1e-12
 #: Cycles that the visits may take; or as many as look at so many edges in all, if that is more.
 MAX_CYCLES, MAX_EDGES = 400, 20_000_000
-
-
-class SolveError(RuntimeError):
-    """The memberships could not be found to the promised accuracy."""
 
 
 @dataclass(kw_only=True)

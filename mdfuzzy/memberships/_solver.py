@@ -22,7 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdfuzzy._threads import share
-from mdfuzzy.memberships._multilevel import Level, SolveError, build_hierarchy, positions
+from mdfuzzy.memberships._multilevel import Level, build_hierarchy, positions
+from mdfuzzy.memberships.errors import SolveError
 
 #: Above so many edges the probabilities are stored in single precision, if their ratios allow it.
 SINGLE_EDGES = 20_000_000

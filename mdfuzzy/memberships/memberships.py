@@ -14,14 +14,14 @@ from mdfuzzy._check import (
     check_type,
     read_only,
 )
+from mdfuzzy._choices import Kernel, WalkWeights
 from mdfuzzy._threads import using_threads
 from mdfuzzy._warn import warn_user
 from mdfuzzy.memberships import _solver
+from mdfuzzy.memberships.errors import SolveError
 from mdfuzzy.memberships.weights import (
     BETA_MEANS,
     BETA_REMEDY,
-    Kernel,
-    WalkWeights,
     check_kernel,
     linear_log_weights,
     walk_exponent,
@@ -260,7 +260,7 @@ def solve_memberships(
     error = float(np.abs(solution.values.sum(axis=1) - 1.0).max())
     promised = ROW_SUM_TOLERANCE * tolerance
     if not error <= promised:
-        raise _solver.SolveError(
+        raise SolveError(
             f"Memberships at beta={beta:g} ({BETA_MEANS}) sum to 1 within {error:.1e} only (promised: "
             f"{promised:.0e}). Take a larger `beta`."
         )

@@ -1,16 +1,12 @@
 """The weights of the walk: how the next point is drawn to high density and to short edges."""
 
-from typing import Literal
-
 import numpy as np
 
 from mdfuzzy._check import check_choice, check_real
+from mdfuzzy._choices import Kernel
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.states.dimension import intrinsic_dimension
-
-WalkWeights = Literal["power", "linear"]
-Kernel = Literal["uniform", "gaussian"]
 
 #: What a printed beta means.
 BETA_MEANS = "2: as simulated, smaller: colder"

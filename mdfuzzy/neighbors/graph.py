@@ -1,16 +1,13 @@
 """The graph on which density peaks are compared and the random walk moves."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
 from mdfuzzy._check import check_choice, check_int, check_real, read_only
+from mdfuzzy._choices import GraphKind
 from mdfuzzy._threads import share
-
-#: `union`: an edge if either point has the other among its k nearest. `directed`: i to each of its k nearest.
-#: `radius`: an edge if the two points are within `radius` of each other.
-GraphKind = Literal["union", "directed", "radius"]
 
 _STRETCH = 65_536  # rows looked at together
 

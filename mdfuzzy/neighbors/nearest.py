@@ -27,7 +27,7 @@ def nearest_frames(
     Examples
     --------
     >>> import mdfuzzy as mf
-    >>> nearest_frames(mf.Features([[0.0], [1.0], [3.0]]), n_neighbors=1).indices.ravel()
+    >>> nearest_frames(mf.Features([[[0.0], [1.0], [3.0]]]), n_neighbors=1).indices.ravel()
     array([1, 0, 1], dtype=int32)
     """
     if data.metric.superpose:

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from mdfuzzy._choices import Kernel, WalkWeights
 from mdfuzzy._warn import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import kinetic_criterion
 from mdfuzzy.memberships.beta_scan import LEFT_OUT, BetaScan, default_betas, scan_beta, scan_frames
-from mdfuzzy.memberships.weights import BETA_MEANS, Kernel, WalkWeights
+from mdfuzzy.memberships.weights import BETA_MEANS
 from mdfuzzy.states.cores import Cores
 
 

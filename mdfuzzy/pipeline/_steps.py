@@ -10,6 +10,7 @@ from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import Visits
 from mdfuzzy.kinetics import visits as count_visits
 from mdfuzzy.kinetics.transition_regions import TransitionRegions, find_transition_regions
+from mdfuzzy.kinetics.validation import Validation, validate_cores
 from mdfuzzy.memberships.beta_scan import BetaScan
 from mdfuzzy.memberships.memberships import Memberships, solve_memberships
 from mdfuzzy.neighbors.graph import Graph
@@ -18,7 +19,6 @@ from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.pipeline._beta import explain_beta, scan_walk
 from mdfuzzy.pipeline._cache import step
 from mdfuzzy.pipeline.settings import resolve_k
-from mdfuzzy.pipeline.validation import Validation, validate_cores
 from mdfuzzy.states.cores import Cores, find_cores, find_milestones
 from mdfuzzy.states.density import dtm_log_density, kde_bandwidth, kde_log_density
 from mdfuzzy.states.dimension import intrinsic_dimension

@@ -8,6 +8,7 @@ from mdfuzzy._check import read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import Visits
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
+from mdfuzzy.kinetics.validation import Validation
 from mdfuzzy.memberships.beta_scan import BetaScan
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.memberships.weights import BETA_MEANS
@@ -15,7 +16,6 @@ from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.pipeline.settings import Settings
 from mdfuzzy.pipeline.state_table import StateTable, tabulate_states
-from mdfuzzy.pipeline.validation import Validation
 from mdfuzzy.states.cores import Cores
 from mdfuzzy.states.persistence import Persistence
 from mdfuzzy.states.prominence import ProminenceGap

@@ -10,16 +10,14 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mdfuzzy._check import check_choice, check_int
+from mdfuzzy._choices import BetaCriterion, CoreRule, Density, Kernel, WalkGraph, WalkWeights
 from mdfuzzy.frames.features import Features
 from mdfuzzy.memberships.extension import extend_memberships
 from mdfuzzy.memberships.memberships import Memberships
-from mdfuzzy.memberships.weights import Kernel, WalkWeights
 from mdfuzzy.neighbors.neighbors import euclidean_neighbors
 from mdfuzzy.neighbors.precomputed import count_neighbors, nearest_of
 from mdfuzzy.pipeline.run import cluster_neighbors
-from mdfuzzy.pipeline.settings import BetaCriterion, Settings, WalkGraph, describe_settings, resolve_k
-from mdfuzzy.states.cores import CoreRule
-from mdfuzzy.states.density import Density
+from mdfuzzy.pipeline.settings import Settings, describe_settings, resolve_k
 
 #: The parameters that mean the same as in `Settings`, and are explained by its help texts.
 _SETTINGS = (

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 import mdfuzzy.pipeline._steps  # noqa: F401  (declares the steps)
 from mdfuzzy._check import check_type
+from mdfuzzy._threads import limited_threads
 from mdfuzzy.frames.features import as_data
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors.neighbors import Neighbors
@@ -109,7 +110,8 @@ def cluster(
     from mdfuzzy._kernels.compiling import announced
 
     means = {"progress": progress, "client": client, "layout": layout}
-    with announced(), nullcontext() if store is None else store.lock():
+    locked = nullcontext() if store is None else store.lock()
+    with announced(), limited_threads(settings.n_jobs), locked:
         key = "" if store is None else store.begin(data, settings)
         return _assemble(Run(settings, {"data": data}, store=store, key=key, means=means))
 
@@ -128,7 +130,8 @@ def cluster_neighbors(
     data : Frames or Features, optional
         What they are neighbours in: for kinetics, and for choosing beta on some of very many frames.
     """
-    return _assemble(Run(settings, {"data": data, "neighbors": neighbors}))
+    with limited_threads(settings.n_jobs):
+        return _assemble(Run(settings, {"data": data, "neighbors": neighbors}))
 
 
 def _assemble(run: Run) -> Clustering:

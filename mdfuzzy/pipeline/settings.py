@@ -7,14 +7,7 @@ from textwrap import fill
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from mdfuzzy._check import check_choice, check_int, check_real
-from mdfuzzy.memberships.weights import Kernel, WalkWeights
-from mdfuzzy.states.cores import CoreRule
-from mdfuzzy.states.density import Density
-
-#: What can choose beta.
-BetaCriterion = Literal["entropy", "kinetic"]
-#: The edges of the walk: the union graph, or directed edges.
-WalkGraph = Literal["union", "directed"]
+from mdfuzzy._choices import BetaCriterion, CoreRule, Density, Kernel, WalkGraph, WalkWeights
 
 #: k grows as this times log n; see `suggest_k`.
 _K_PER_LOG = 3.5

@@ -9,6 +9,7 @@ import numpy as np
 
 from mdfuzzy._atomic import new_files
 from mdfuzzy._check import check_choice, check_int, check_type
+from mdfuzzy._threads import limited_threads
 from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots._axes import DPI, new_figure
@@ -121,7 +122,8 @@ def write_plots(
     ['overview.png', 'density.png', 'free-energy.png']
     """
     dpi = check_int("dpi", dpi, 20, 2000)
-    pictures = _pictures(result, _projection(result, residue))
+    with limited_threads(result.settings.n_jobs):
+        pictures = _pictures(result, _projection(result, residue))
     if timescales is not None:
         lag = None if test is None else test.lag_times[0]
         pictures["timescales"] = lambda: implied_timescales(timescales, lag=lag).figure

@@ -10,6 +10,7 @@ import numpy as np
 from mdfuzzy import __version__
 from mdfuzzy._atomic import whole_file
 from mdfuzzy._check import check_type
+from mdfuzzy._threads import limited_threads
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
@@ -107,7 +108,8 @@ def write_report(
             f"`path` must be a new file or an earlier report; got {str(path)!r}, which mdfuzzy did not "
             "write. Give another name."
         )
-    page = render(result, timescales=timescales, test=test, title=title)
+    with limited_threads(result.settings.n_jobs):
+        page = render(result, timescales=timescales, test=test, title=title)
     with whole_file(path) as file:
         file.write(page.encode("utf-8"))
     return path

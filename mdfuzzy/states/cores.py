@@ -1,18 +1,18 @@
 """States and their cores: the basins of the prominent peaks, and the connected top of each."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, check_int, check_real, check_type, read_only
+from mdfuzzy._choices import CoreRule
 from mdfuzzy._warn import warn_user
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.states.persistence import Persistence, check_log_density, check_symmetric, descending
 
 #: How deep below its peak a core reaches. See `find_cores`.
-CoreRule = Literal["prominence", "point", "saddle", "share"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,6 @@ from mdfuzzy.states.dimension import (
     refuse_copies,
 )
 
-#: How a density can be estimated: `dtm_log_density` or `kde_log_density`.
-Density = Literal["dtm", "kde"]
-
 _BANDWIDTH_SAMPLE = 20_000  # points over which the likelihood of a bandwidth is averaged
 
 

@@ -40,8 +40,8 @@ class Fingerprint:
         Examples
         --------
         >>> import mdfuzzy as mf
-        >>> one, two = (Fingerprint.of(mf.Features([[0.0], [x]])) for x in (1, 2))
-        >>> one == Fingerprint.of(mf.Features([[0.0], [1.0]])), one == two
+        >>> one, same, other = (Fingerprint.of(mf.Features([[[0.0], [x]]])) for x in (1, 1, 2))
+        >>> one == same, one == other
         (True, False)
         """
         digests = tuple(digest(part) for part in data.split(data.points))

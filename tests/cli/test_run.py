@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,8 +18,7 @@ import mdfuzzy as mf
 from mdfuzzy.cli import main
 from mdfuzzy.cli.options import take_settings
 from mdfuzzy.cli.run import command as run_command
-from mdfuzzy.pipeline import _find_states
-from mdfuzzy.pipeline import run as pipeline
+from mdfuzzy.pipeline import _steps
 
 ROOT = Path(mf.__file__).parents[1]
 
@@ -73,9 +73,12 @@ def test_every_setting_has_an_option_with_its_help_and_default(capsys):
         option = options[field.name]
         assert " ".join(field.metadata["help"].split()) in text.replace("- ", "-"), field.name
         assert option.help == field.metadata["help"]
-        if field.name != "scan_beta":  # the report shows the scan, so the command line makes it
+        if field.name not in (
+            "scan_beta",
+            "validate",
+        ):  # the report shows both, so the command line makes them
             assert option.default == field.default
-    assert parsed() == mf.Settings(scan_beta=True)
+    assert parsed() == mf.Settings(scan_beta=True, validate=True)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +98,7 @@ def test_every_setting_has_an_option_with_its_help_and_default(capsys):
     ids=str,
 )
 def test_options_become_settings(options, settings):
-    assert parsed(*options) == mf.Settings(**({"scan_beta": True} | settings))
+    assert parsed(*options) == mf.Settings(**({"scan_beta": True, "validate": True} | settings))
 
 
 @pytest.mark.parametrize(
@@ -140,7 +143,7 @@ def test_run_says_what_it_found_and_chose(files, tmp_path, capsys):
     assert "1,500 frames of 10 atoms in 2 trajectories" in out
     assert "mdfuzzy: searching for the nearest neighbours of every frame" in err
     assert "mdfuzzy: solving for memberships over a range of beta" in err
-    assert sorted(path.name for path in (tmp_path / "out").iterdir() if path.is_dir()) == []
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["data", "summary.txt"]
 
 
 def test_run_writes_everything(finished):
@@ -149,7 +152,10 @@ def test_run_writes_everything(finished):
     assert (finished / "exports" / "frames.csv").read_text().count("\n") == 1501
     assert list((finished / "exports" / "pyemma").iterdir())
     assert list((finished / "exports" / "structures").rglob("*.pdb"))
-    assert not list(finished.rglob("*.tmp"))
+    assert not list(finished.rglob("*.draft"))
+    top = ["data", "exports", "plots", "report.html", "summary.txt"]
+    assert sorted(path.name for path in finished.iterdir()) == top
+    assert str(mf.RunDir(finished).load().states) in (finished / "summary.txt").read_text()
 
 
 def test_running_again_computes_nothing_and_other_settings_only_what_depends_on_them(
@@ -159,9 +165,9 @@ def test_running_again_computes_nothing_and_other_settings_only_what_depends_on_
     assert main(arguments(files, out, "--bare")) == 0
     first = capsys.readouterr().out
     for module, name in (
-        (_find_states, "rmsd_neighbors"),
-        (_find_states, "find_cores"),
-        (pipeline, "solve_memberships"),
+        (_steps, "nearest_frames"),
+        (_steps, "find_cores"),
+        (_steps, "solve_memberships"),
     ):
         real = getattr(module, name)
         monkeypatch.setattr(
@@ -196,7 +202,9 @@ def test_another_input_is_refused_and_nothing_is_changed(files, finished, capsys
 def test_a_folder_with_other_files_is_refused(files, tmp_path, capsys):
     (tmp_path / "thesis.tex").write_text("precious")
     assert main(arguments(files, tmp_path)) == 2
-    assert "it holds 'thesis.tex' and no run.json. Give another folder." in the_line(capsys.readouterr().err)
+    assert "it holds 'thesis.tex' and no data/run.json. Give another folder." in the_line(
+        capsys.readouterr().err
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
@@ -219,9 +227,9 @@ def test_without_output_there_is_a_default(files, tmp_path, monkeypatch, capsys)
 def test_ctrl_c_says_that_it_can_go_on(files, tmp_path):
     program = (
         "import os, signal, sys\n"
-        "from mdfuzzy.pipeline import _find_states\n"
+        "from mdfuzzy.pipeline import _steps\n"
         "from mdfuzzy.cli import main\n"
-        "_find_states.find_cores = lambda *a, **o: os.kill(os.getpid(), signal.SIGINT)\n"
+        "_steps.find_cores = lambda *a, **o: os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.exit(main(sys.argv[1:]))"
     )
     out = tmp_path / "out"
@@ -230,9 +238,9 @@ def test_ctrl_c_says_that_it_can_go_on(files, tmp_path):
         capture_output=True, text=True, cwd=ROOT, check=False,
     )  # fmt: skip
     assert done.returncode == 130
-    kept = f"what is finished is kept in {out}, and the same command goes on from there"
+    kept = f"finished steps are kept in {out}: rerun the command to resume"
     assert done.stderr.splitlines()[-1] == f"mdfuzzy: error: interrupted; {kept}"
-    assert "persistence" in mf.RunDir(out).steps
+    assert "peaks" in mf.RunDir(out).steps
     assert main(arguments(files, out, "--bare")) == 0
 
 
@@ -243,14 +251,16 @@ def test_info_of_a_run(finished, capsys):
     assert main(["info", str(finished)]) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"run directory {finished}\ndata: Frames(1,500 frames")
-    assert "settings: prominence=1.0, scan_beta=True" in out
+    assert "settings: prominence=1.0, scan_beta=True, validate=True" in out
     assert str(mf.RunDir(finished).load().states) in out
 
 
 @pytest.mark.parametrize("command", ["info", "plot", "export", "report", "assign"])
 def test_a_folder_that_is_no_run(command, files, tmp_path, capsys):
     assert main([command, str(tmp_path), *([str(files / "run0.xtc")] if command == "assign" else [])]) == 2
-    assert "must be the folder of a run; there is no run.json in it." in the_line(capsys.readouterr().err)
+    assert "must be the folder of a run; there is no data/run.json in it." in the_line(
+        capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("command", ["plot", "export", "report", "assign"])
@@ -262,7 +272,7 @@ def test_a_folder_that_is_not_there(command, tmp_path, capsys):
 def test_an_unfinished_run(files, tmp_path, capsys):
     out = tmp_path / "out"
     assert main(arguments(files, out, "--bare")) == 0
-    (out / "memberships.json").unlink()
+    (out / "data" / "memberships.json").unlink()
     capsys.readouterr()
     assert main(["report", str(out)]) == 2
     assert "is not finished: the step 'memberships' is missing. Run it again" in the_line(
@@ -284,10 +294,56 @@ def test_plot(finished, tmp_path, capsys):
 
 def test_export(finished, tmp_path, capsys):
     assert main(["export", str(finished), "--table", "-o", str(tmp_path)]) == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["frames.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".mdfuzzy-table", "frames.csv"]
     assert (tmp_path / "frames.csv").read_bytes() == (finished / "exports" / "frames.csv").read_bytes()
     assert main(["export", str(finished), "-o", str(tmp_path)]) == 0  # all, over what is there
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["frames.csv", "pyemma", "structures"]
+    assert sorted(path.name for path in tmp_path.glob("[!.]*")) == ["frames.csv", "pyemma", "structures"]
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (["export", "--table"], "frames.csv"),
+        (["plot", "--kind", "states"], "states.png"),
+        (["report"], "r.html"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[0],
+)
+def test_files_of_others_are_not_replaced(finished, tmp_path, capsys, command, name):
+    (tmp_path / name).write_text("mine")
+    place = tmp_path / name if command == ["report"] else tmp_path
+    assert main([command[0], str(finished), *command[1:], "-o", str(place)]) == 2
+    assert name in the_line(capsys.readouterr().err)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "mine"}
+
+
+def test_inputs_below_the_output_folder_are_left_alone(files, tmp_path, capsys):
+    place = tmp_path / "w" / "data.tmp"
+    shutil.copytree(files, place)
+    before = {path: path.read_bytes() for path in place.iterdir()}
+    assert main(arguments(place, tmp_path / "w", "--bare")) == 2  # the folder holds other files
+    assert "must be a new or empty folder" in the_line(capsys.readouterr().err)
+    assert main(arguments(place, tmp_path / "w" / "out", "--bare")) == 0
+    assert {path: path.read_bytes() for path in place.iterdir()} == before
+
+
+@pytest.mark.parametrize("command", ["plot", "export", "report"])
+def test_outputs_take_the_lock(finished, capsys, command):
+    with mf.RunDir(finished).lock():
+        assert main([command, str(finished)]) == 2
+    assert "is in use by process" in the_line(capsys.readouterr().err)
+
+
+def test_one_picture_does_not_test_markov_models(files, tmp_path, capsys, monkeypatch):
+    assert main(arguments(files, tmp_path / "out", "--bare")) == 0
+    monkeypatch.setattr(mf, "validate_model", lambda *a, **o: pytest.fail("the models were tested"))
+    assert main(["plot", str(tmp_path / "out"), "--kind", "states"]) == 0
+
+
+def test_the_tests_of_the_model_are_saved(finished, tmp_path, monkeypatch):
+    result = mf.RunDir(finished).load()
+    assert result.validation is not None
+    assert result.validation.reason in (finished / "summary.txt").read_text()
 
 
 def test_report(finished, tmp_path, capsys):
@@ -365,7 +421,7 @@ def test_loading_data_that_are_no_files(tmp_path):
 
 
 def test_run_json_is_plain(finished, files):
-    run = json.loads((finished / "run.json").read_text(), parse_constant=pytest.fail)
+    run = json.loads((finished / "data" / "run.json").read_text(), parse_constant=pytest.fail)
     assert run["reading"]["paths"] == [[str(files / f"run{n}.xtc")] for n in (0, 1)]
     assert run["reading"]["top"] == str(files / "top.pdb")
     assert run["settings"]["beta"] == 2.0

@@ -261,18 +261,12 @@ def test_dying_while_files_are_moved_is_repaired_by_the_next_export(
     assert {name: text for name, text in found.items() if not name.startswith("new")} == contents(again)
 
 
-def test_what_killed_writers_left_is_removed(tmp_path: Path):
-    left = [
-        tmp_path / name for name in (".new-0123abcd.tmp/cores/0.npy", "old/.pyemma-0123abcd.tmp/README.txt")
-    ]
-    mine = tmp_path / ".new-of-mine.tmp"
-    for file in (*left, tmp_path / ".a.csv-0123abcd.tmp", mine):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("half")
-    mf.exports.write_pyemma(tmp_path / "new", DATA, CORES, MEMBERSHIPS)
+def test_drafts_of_other_writers_are_left_alone(tmp_path: Path):
+    left = tmp_path / "old" / ".mdfuzzy-0123456789abcdef.draft" / "README.txt"
+    left.parent.mkdir(parents=True)
+    left.write_text("half")
     mf.exports.write_pyemma(tmp_path / "old", DATA, CORES, MEMBERSHIPS)  # which counts as empty
-    mf.exports.frame_table(tmp_path / "a.csv", DATA, CORES, MEMBERSHIPS)
-    assert list(tmp_path.rglob("*.tmp")) == [mine]
+    assert left.exists()  # another process may be writing it
 
 
 def test_a_folder_that_is_a_file(tmp_path: Path):

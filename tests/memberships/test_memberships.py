@@ -304,7 +304,7 @@ def test_rows_that_do_not_sum_to_one_are_not_returned(monkeypatch):
     broken = _solver.Solution(np.full((5, 2), 0.4), 0.0, 1)
     monkeypatch.setattr(memberships._solver, "solve_walk", lambda *a, **b: broken)
     with pytest.raises(
-        _solver.SolveError,
+        mf.SolveError,
         match=r"beta=2 \(2: as simulated, smaller: colder\) sum to 1 within 2.0e-01 only \(promised: 1e-08\)",
     ):
         mf.solve_memberships(graph, np.zeros(5), cores)

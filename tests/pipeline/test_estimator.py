@@ -191,8 +191,8 @@ def test_rows_have_no_order_in_time():
 def test_parameters_are_those_of_the_settings():
     known = {each.name: each for each in fields(mf.Settings)}
     found = signature(mf.FuzzyModeSeeking).parameters
-    # What searches, scans and draws trajectories anew is of no use to points without an order.
-    assert set(known) - set(found) == {"recall", "scan_beta", "scan_k", "bootstrap", "seed"}
+    # Scans, and what needs trajectories, are of no use to points without an order.
+    assert set(known) - set(found) == {"recall", "scan_beta", "scan_k", "validate", "bootstrap", "seed"}
     assert set(found) - set(known) == {"metric"}
     text = " ".join(mf.FuzzyModeSeeking.__doc__.split())
     for name in set(known) & set(found):

@@ -1,5 +1,6 @@
 """All steps in one call: the same as one by one, and it says what it chose."""
 
+from dataclasses import fields
 from functools import partial
 
 import numpy as np
@@ -8,8 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mdfuzzy as mf
 from mdfuzzy.memberships import beta_scan
-from mdfuzzy.pipeline import _choose_beta
+from mdfuzzy.pipeline import _beta
 from mdfuzzy.pipeline import run as pipeline
+from mdfuzzy.pipeline._cache import STEPS, settings_of
 
 
 def blobs(*sizes: int, apart: float = 7.0, d: int = 2, seed: int = 0) -> list[np.ndarray]:
@@ -21,7 +23,7 @@ def blobs(*sizes: int, apart: float = 7.0, d: int = 2, seed: int = 0) -> list[np
 @pytest.mark.parametrize("graph", ["union", "directed"])
 def test_is_the_steps_one_by_one(graph: str):
     trajectories = blobs(200, 250)
-    settings = mf.Settings(k=12, graph=graph, beta=1.5, core_rule="share", core_share=0.2)
+    settings = mf.Settings(k=12, walk_graph=graph, beta=1.5, core_rule="share", core_share=0.2)
     result = mf.cluster(trajectories, settings)
     neighbors = mf.euclidean_neighbors(np.concatenate(trajectories), n_neighbors=24)
     dimension = mf.intrinsic_dimension(neighbors)
@@ -117,7 +119,7 @@ def test_chooses_beta_by_the_entropy():
 
 def few(monkeypatch, number: int) -> None:
     """Let beta be chosen on so many frames."""
-    monkeypatch.setattr(_choose_beta, "scan_frames", partial(beta_scan.scan_frames, max_frames=number))
+    monkeypatch.setattr(_beta, "scan_frames", partial(beta_scan.scan_frames, max_frames=number))
 
 
 @pytest.mark.filterwarnings("ignore:H has")
@@ -246,10 +248,10 @@ def test_warns_if_the_states_of_those_frames_are_others(monkeypatch):
 
 def test_periodic_features_and_frames_stay_what_they_are_when_some_are_picked():
     features = mf.Features(np.arange(10.0)[:, None], periodic=[0], period=12.0)
-    some = _choose_beta.pick_frames(features, np.array([1, 3]))
+    some = features.subset(np.array([1, 3]))
     assert (some.values.ravel().tolist(), some.periodic.tolist(), some.period) == ([1.0, 3.0], [0], 12.0)
     frames = mf.datasets.alanine_dipeptide(stride=3000)
-    some = _choose_beta.pick_frames(frames, np.array([2, 5]))
+    some = frames.subset(np.array([2, 5]))
     assert_array_equal(some.xyz, frames.xyz[[2, 5]])
     assert some.lengths.tolist() == [2]
 
@@ -375,3 +377,29 @@ def test_a_warning_is_given_once():
         result = mf.cluster(points, mf.Settings(scan_beta=True))  # every solve of the scan warns
     assert len(caught) == 1
     assert result.warnings == ("There is one state only: all memberships are 1.",)
+
+
+def test_takes_neighbours_as_they_are():
+    data = np.concatenate(blobs(300, 300))
+    neighbors = mf.euclidean_neighbors(data, n_neighbors=40)
+    found, known = mf.cluster(neighbors, mf.Settings(k=20)), mf.cluster(data, mf.Settings(k=20))
+    assert_array_equal(found.memberships.values, known.memberships.values)
+    assert found.data is found.transition_regions is found.visits is None
+    with pytest.raises(ValueError, match=r"`store` must be None for neighbours; got RunDir"):
+        mf.cluster(neighbors, store=mf.RunDir("nowhere"))
+    with pytest.raises(ValueError, match=r"`client` must be None for neighbours; got 3"):
+        mf.cluster(neighbors, client=3)
+
+
+def test_every_step_depends_on_what_it_uses():
+    """Its inputs are steps or the data, its options settings: nothing is written by hand."""
+    names = {each.name for each in fields(mf.Settings)}
+    for name, each in STEPS.items():
+        assert set(each.inputs) <= {*STEPS, "data"}, name
+        assert set(each.settings) <= names, name
+        assert each.kind is not None
+    assert {each.name for each in fields(mf.Clustering)} - {"data", "settings", "chosen", "warnings"} <= set(
+        STEPS
+    )
+    assert settings_of("beta_scan") >= {"prominence", "core_rule", "k", "kernel", "walk_graph"}
+    assert "n_jobs" not in settings_of(*STEPS)

@@ -6,6 +6,7 @@ import math
 import pytest
 
 import mdfuzzy as mf
+from mdfuzzy.pipeline.settings import resolve_k
 
 
 def test_every_setting_has_a_type_a_default_and_a_help_text():
@@ -36,7 +37,12 @@ def test_the_defaults_are_valid_and_settings_cannot_be_changed():
         ("core_rule", "top", ValueError, r"`core_rule` must be one of 'prominence', .*; got 'top'"),
         ("core_share", 0.0, ValueError, r"`core_share` must be .* > 0 and <= 1; got 0"),
         ("core_least", 2.0, ValueError, r"`core_least` must be .* >= 0 and <= 1; got 2"),
-        ("graph", "radius", ValueError, r"`graph` must be one of 'union', 'directed'; got 'radius'"),
+        (
+            "walk_graph",
+            "radius",
+            ValueError,
+            r"`walk_graph` must be one of 'union', 'directed'; got 'radius'",
+        ),
         ("kernel", "box", ValueError, r"`kernel` must be one of 'uniform', 'gaussian'; got 'box'"),
         (
             "walk_weights",
@@ -88,16 +94,16 @@ def test_the_default_k():
 
 
 def test_k_is_checked_against_the_number_of_points():
-    assert mf.Settings(k=5).resolve_k(11) == 5
+    assert resolve_k(5, 11) == 5
     assert mf.Settings(k=5).n_neighbors(11) == 10
     with pytest.raises(ValueError, match=r"`k` must be an int in \[1, 4\]; got 5. The density uses 2k"):
-        mf.Settings(k=5).resolve_k(10)
+        resolve_k(5, 10)
 
 
 def test_k_is_checked_against_the_neighbours_that_are_known():
-    assert mf.Settings().resolve_k(10_000, n_neighbors=20) == 10
-    assert mf.Settings().resolve_k(10_000, n_neighbors=200) == mf.suggest_k(10_000)
+    assert resolve_k(None, 10_000, n_neighbors=20) == 10
+    assert resolve_k(None, 10_000, n_neighbors=200) == mf.suggest_k(10_000)
     with pytest.raises(ValueError, match=r"`k` must be an int in \[1, 10\]; got 11. .* there are 20"):
-        mf.Settings(k=11).resolve_k(10_000, n_neighbors=20)
+        resolve_k(11, 10_000, n_neighbors=20)
     with pytest.raises(ValueError, match=r"`n_neighbors` must be an int of at least 2; got 1"):
-        mf.Settings().resolve_k(10_000, n_neighbors=1)
+        resolve_k(None, 10_000, n_neighbors=1)

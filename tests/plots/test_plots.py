@@ -400,15 +400,15 @@ def test_write_plots_writes_every_picture_and_leaves_pyplot_alone(result, tmp_pa
     before = dict(matplotlib.rcParams)
     folder = tmp_path / "pictures"
     folder.mkdir()
-    for name in ("state-7.png", "timeline-9.png", "state-of-the-art.png"):
-        (folder / name).touch()
+    (folder / "state-7.png").write_text("mine")
     more = {"timescales": timescales(), "test": chapman_kolmogorov_test(2)}
     paths = mf.plots.write_plots(folder, result, dpi=30, **more)
     names = ["overview", "density", "free-energy", "states", "transitions", "state-0", "state-1", "state-2"]
     names += ["persistence", "prominences", "beta", "network", "timeline-0", "timeline-1"]
     names += ["timescales", "chapman-kolmogorov"]
     assert [path.name for path in paths] == [f"{name}.png" for name in names]
-    assert sorted(folder.iterdir()) == sorted([*paths, folder / "state-of-the-art.png"])
+    assert sorted(folder.iterdir()) == sorted([*paths, folder / "state-7.png", folder / ".mdfuzzy-plots"])
+    assert (folder / "state-7.png").read_text() == "mine"
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
     assert plt.get_fignums() == []
     assert dict(matplotlib.rcParams) == before
@@ -421,17 +421,32 @@ def test_write_plots_writes_only_what_is_asked_for(result, tmp_path: Path):
         mf.plots.write_plots(tmp_path, result, kinds=["movie"])
 
 
-def test_a_picture_that_fails_leaves_the_old_one(tmp_path: Path):
-    class Broken:
-        def savefig(self, file, **options):
-            file.write(b"half")
-            raise OSError("no space left on device")
+def test_a_picture_that_fails_leaves_the_old_ones(result, tmp_path: Path, monkeypatch):
+    mf.plots.write_plots(tmp_path, result, kinds=["states"], dpi=20)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
 
-    path = tmp_path / "states.png"
-    path.write_bytes(b"old")
+    def full(*arguments, **options):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(figures, "draw", full)
     with pytest.raises(OSError, match="no space left"):
-        figures._write(path, Broken(), 100)
-    assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("states.png", b"old")]
+        mf.plots.write_plots(tmp_path, result, kinds=["states"], dpi=30)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_pictures_of_others_are_not_replaced_and_old_ones_of_ours_are_removed(result, tmp_path: Path):
+    mf.plots.write_plots(tmp_path / "ours", result, dpi=20)
+    (tmp_path / "ours" / "mine.png").write_text("mine")
+    two = mf.cluster(result.data, mf.Settings(prominence=result.cores.prominence[1]))
+    assert two.n_states < result.n_states
+    mf.plots.write_plots(tmp_path / "ours", two, dpi=20)
+    assert not (tmp_path / "ours" / f"state-{result.n_states - 1}.png").exists()
+    assert (tmp_path / "ours" / "mine.png").exists()
+    (tmp_path / "states.png").write_text("mine")
+    with pytest.raises(FileExistsError, match=r"holds 'states.png', which no earlier export wrote"):
+        mf.plots.write_plots(tmp_path, result, dpi=20)
+    assert (tmp_path / "states.png").read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir() if path.name != "ours"] == ["states.png"]
 
 
 def test_every_function_draws_on_the_axes_that_it_is_given(result, transition_regions):

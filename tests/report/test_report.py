@@ -102,8 +102,8 @@ def test_the_same_input_gives_the_same_bytes(peptide_result: mf.Clustering, tmp_
 
 
 def test_is_whole_or_not_there(blobs: mf.Clustering, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    path = tmp_path / "report.html"
-    path.write_text("the old one")
+    path = mf.report.write_report(tmp_path / "report.html", blobs, title="the old one")
+    old = path.read_bytes()
 
     def fail(draft: Path, target: Path) -> None:
         raise OSError("disk full")
@@ -112,10 +112,18 @@ def test_is_whole_or_not_there(blobs: mf.Clustering, tmp_path: Path, monkeypatch
     with pytest.raises(OSError, match="disk full"):
         mf.report.write_report(path, blobs)
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
-    assert path.read_text() == "the old one"
+    assert path.read_bytes() == old
     monkeypatch.undo()
     assert mf.report.write_report(path, blobs) == path
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_page_of_others_is_not_replaced(blobs: mf.Clustering, tmp_path: Path):
+    path = tmp_path / "thesis.html"
+    path.write_text("<html>years of work</html>")
+    with pytest.raises(FileExistsError, match=r"must be a new file or an earlier report; got .*thesis.html"):
+        mf.report.write_report(path, blobs)
+    assert path.read_text() == "<html>years of work</html>"
 
 
 def test_refuses_what_it_cannot_show(blobs: mf.Clustering, tmp_path: Path):

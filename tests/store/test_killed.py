@@ -82,7 +82,7 @@ def finish(command: list[str], folder: Path) -> list[str]:
 def results(folder: Path) -> dict[str, dict[str, np.ndarray]]:
     """Return all arrays of all steps."""
     store = mf.RunDir(folder)
-    keys = {step: json.loads((folder / f"{step}.json").read_text())["key"] for step in store.steps}
+    keys = {step: json.loads((folder / "data" / f"{step}.json").read_text())["key"] for step in store.steps}
     return {f"{step} {key}": store.get(step, key=key) for step, key in keys.items()}
 
 
@@ -112,5 +112,5 @@ def test_a_run_that_is_killed_ten_times(command, tmp_path):
         for name, array in arrays.items():
             assert found[step][name].dtype == array.dtype
             assert_array_equal(found[step][name], array, err_msg=f"{step} {name}")
-    assert not list((tmp_path / "disturbed").rglob("*.tmp"))
+    assert not list((tmp_path / "disturbed").rglob("*.draft"))
     assert not (tmp_path / "disturbed" / "neighbors.parts").exists()

@@ -14,19 +14,18 @@ from numpy.testing import assert_array_equal
 
 import mdfuzzy as mf
 from mdfuzzy.neighbors import rmsd
-from mdfuzzy.pipeline import _choose_beta, _find_states
-from mdfuzzy.pipeline import run as pipeline
+from mdfuzzy.pipeline import _beta, _steps
 from mdfuzzy.pipeline._arrays import pack, unpack
 from mdfuzzy.store import _array_folder
 
 STEPS = {
-    (_find_states, "euclidean_neighbors"): "neighbors",
-    (_find_states, "intrinsic_dimension"): "dimension",
-    (_find_states, "dtm_log_density"): "log_density",
-    (_find_states, "compute_persistence"): "persistence",
-    (_find_states, "find_cores"): "cores",
-    (_choose_beta, "scan_beta"): "beta_scan",
-    (pipeline, "solve_memberships"): "memberships",
+    (_steps, "nearest_frames"): "neighbors",
+    (_steps, "intrinsic_dimension"): "dimension",
+    (_steps, "dtm_log_density"): "log_density",
+    (_steps, "compute_persistence"): "peaks",
+    (_steps, "find_cores"): "cores",
+    (_beta, "scan_beta"): "beta_scan",
+    (_steps, "solve_memberships"): "memberships",
 }
 
 
@@ -104,7 +103,9 @@ def test_arrays_come_back_as_they_were(tmp_path):
         assert_array_equal(found[name], array)
     assert store.steps == ("step",)
     assert repr(store).endswith("run', 1 finished steps)")
-    json.loads((tmp_path / "run" / "step.json").read_text(), parse_constant=pytest.fail)  # plain JSON
+    json.loads(
+        (tmp_path / "run" / "data" / "step.json").read_text(), parse_constant=pytest.fail
+    )  # plain JSON
 
 
 def test_a_name_is_found_with_its_key_only(tmp_path):
@@ -117,15 +118,15 @@ def test_a_name_is_found_with_its_key_only(tmp_path):
     assert store.get("step", key="old") is None
     assert_array_equal(store.get("step", key="new")["values"], np.ones(3))
     assert_array_equal(store.get("step-two", key="old")["values"], np.full(3, 2.0))
-    assert len(list(tmp_path.glob("*.npy"))) == 2  # the replaced one is removed
+    assert len(list(tmp_path.glob("data/*.npy"))) == 2  # the replaced one is removed
 
 
 @pytest.mark.parametrize("damage", ["cut", "gone", "json", "other format", "pickle"])
 def test_files_that_are_not_whole_count_as_not_there(tmp_path, damage):
     store = mf.RunDir(tmp_path)
     store.put("step", values=np.arange(1000))
-    (file,) = tmp_path.glob("*.npy")
-    record = tmp_path / "step.json"
+    (file,) = tmp_path.glob("data/*.npy")
+    record = tmp_path / "data" / "step.json"
     if damage == "cut":
         file.write_bytes(file.read_bytes()[:-5])
     elif damage == "gone":
@@ -133,7 +134,8 @@ def test_files_that_are_not_whole_count_as_not_there(tmp_path, damage):
     elif damage == "json":
         record.write_text(record.read_text()[:-10])
     elif damage == "other format":
-        record.write_text(record.read_text().replace('"format": 1', '"format": 99'))
+        content = _array_folder.read_json(record)
+        _array_folder.write_json(record, content | {"format": 99})
     else:
         np.save(file, np.array([object()]), allow_pickle=True)
     assert store.get("step") is None
@@ -159,7 +161,7 @@ def test_parts_are_kept_until_the_step_is_done(tmp_path):
     parts.put("block-0", values=np.ones(2))
     store.put("neighbors", key="b", values=np.ones(4))
     assert store.parts("neighbors", key="b").get("block-0") is None
-    assert not (tmp_path / "neighbors.parts").exists()
+    assert not (tmp_path / "data" / "neighbors.parts").exists()
 
 
 WRITER = """
@@ -191,9 +193,9 @@ def test_a_killed_writer_leaves_the_old_arrays_or_the_new_ones(tmp_path):
         number = int(found[0].pop("number"))
         for array in found[0].values():
             assert_array_equal(array, np.full(200_000, number))
-        left_over += len(list(folder.glob("*.npy"))) > 4 or bool(list(folder.glob("*.tmp")))
+        left_over += len(list(folder.glob("data/*.npy"))) > 4 or bool(list(folder.glob("data/.*.draft")))
         store.put("step", key="after", a=np.zeros(1))
-        assert len(list(folder.glob("step-*.npy"))) == 1
+        assert len(list(folder.glob("data/step-*.npy"))) == 1
     assert left_over, "no writer was killed at work, so this proves nothing"
 
 
@@ -209,7 +211,7 @@ def test_an_interrupted_write_leaves_nothing_behind(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space left"):
         store.put("step", values=np.ones(3))
     assert_array_equal(store.get("step")["values"], np.zeros(3))
-    assert not list(tmp_path.glob("*.tmp"))
+    assert not list(tmp_path.rglob("*.draft"))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="folders cannot be synchronised there")
@@ -254,8 +256,8 @@ def test_nothing_is_computed_twice(tmp_path, done):
         ({"beta": 1.0}, ["memberships"]),
         ({"core_rule": "share"}, ["cores", "memberships"]),
         ({"prominence": 1.0}, ["cores", "memberships"]),
-        ({"dimension": 3.0}, ["log_density", "persistence", "cores", "memberships"]),
-        ({"k": 9}, ["neighbors", "dimension", "log_density", "persistence", "cores", "memberships"]),
+        ({"dimension": 3.0}, ["log_density", "peaks", "cores", "memberships"]),
+        ({"k": 9}, ["neighbors", "dimension", "log_density", "peaks", "cores", "memberships"]),
     ],
     ids=str,
 )
@@ -274,10 +276,10 @@ def test_an_interrupted_run_goes_on(tmp_path, done, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(_find_states, "find_cores", interrupt)
+        patch.setattr(_steps, "find_cores", interrupt)
         with pytest.raises(KeyboardInterrupt):
             mf.cluster(blobs(), store=mf.RunDir(tmp_path))
-    assert done == ["neighbors", "dimension", "log_density", "persistence"]
+    assert done == ["neighbors", "dimension", "log_density", "peaks"]
     done.clear()
     result = mf.cluster(blobs(), store=mf.RunDir(tmp_path))
     assert done == ["cores", "memberships"]
@@ -300,16 +302,16 @@ def test_a_search_by_rmsd_goes_on_from_its_last_block(tmp_path, monkeypatch):
     monkeypatch.setattr(_array_folder.ArrayFolder, "put", put)
     with pytest.raises(KeyboardInterrupt):
         mf.cluster(frames, settings, store=mf.RunDir(tmp_path))
-    assert (tmp_path / "neighbors.parts").is_dir()
+    assert (tmp_path / "data" / "neighbors.parts").is_dir()
     result = mf.cluster(frames, settings, store=mf.RunDir(tmp_path))
     assert len(saved) == len(set(saved)) > 2  # no block twice
-    assert not (tmp_path / "neighbors.parts").exists()
+    assert not (tmp_path / "data" / "neighbors.parts").exists()
     same(result, mf.cluster(frames, settings))
 
 
 def test_the_directory_of_other_data_is_refused_and_left_as_it_is(tmp_path):
     mf.cluster(blobs(), store=mf.RunDir(tmp_path))
-    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
     x, y = blobs()
     other = [
         [x, y + 1e-12],
@@ -321,24 +323,41 @@ def test_the_directory_of_other_data_is_refused_and_left_as_it_is(tmp_path):
     for data in other:
         with pytest.raises(FileExistsError, match=r"holds the results for other data: Features\(240 vectors"):
             mf.cluster(data, store=mf.RunDir(tmp_path))
-    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+    assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
 
 
 def test_another_format_is_refused(tmp_path):
     mf.cluster(blobs(), store=mf.RunDir(tmp_path))
-    run = tmp_path / "run.json"
-    text = run.read_text()
-    run.write_text(text.replace('"format": 1', '"format": 2'))
-    with pytest.raises(ValueError, match=r"is in format 2; this version of mdfuzzy reads format 1"):
+    run = tmp_path / "data" / "run.json"
+    _array_folder.write_json(run, _array_folder.read_json(run) | {"format": 3})
+    with pytest.raises(ValueError, match=r"is in format 3; this version of mdfuzzy reads format 2"):
         mf.cluster(blobs(), store=mf.RunDir(tmp_path))
-    run.write_text(text[:-20])
-    with pytest.raises(ValueError, match=r"run.json is damaged: .* Remove the folder, or give another one"):
+
+
+def test_a_damaged_run_json_is_named_and_written_again(tmp_path, done, caplog):
+    result = mf.cluster(blobs(), store=mf.RunDir(tmp_path))
+    run = tmp_path / "data" / "run.json"
+    run.write_text(run.read_text()[:-20])
+    with pytest.raises(FileNotFoundError, match=r"run.json is damaged .*run the same command again"):
+        mf.RunDir(tmp_path).load(blobs())
+    done.clear()
+    same(mf.cluster(blobs(), store=mf.RunDir(tmp_path)), result)
+    assert done == []
+    assert any(f"{run} is damaged" in message for message in caplog.messages)
+    same(mf.RunDir(tmp_path).load(blobs()), result)
+
+
+def test_a_damaged_run_json_without_results_is_not_ours(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "run.json").write_text("my own notes")
+    with pytest.raises(FileExistsError, match=r"it holds 'data/run.json' and no data/run.json"):
         mf.cluster(blobs(), store=mf.RunDir(tmp_path))
+    assert (tmp_path / "data" / "run.json").read_text() == "my own notes"
 
 
 def test_a_folder_with_other_files_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("precious")
-    with pytest.raises(FileExistsError, match=r"it holds 'thesis.tex' and no run.json"):
+    with pytest.raises(FileExistsError, match=r"it holds 'thesis.tex' and no data/run.json"):
         mf.cluster(blobs(), store=mf.RunDir(tmp_path))
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
     with pytest.raises(NotADirectoryError, match=r"`path` must be a folder; .*thesis.tex is a file"):
@@ -353,20 +372,99 @@ def test_parts_of_a_step_that_was_done_when_the_run_was_killed_are_removed(tmp_p
     store.parts("neighbors", key="a").put("block-0", values=np.zeros(2))  # as if not yet removed
     store.parts("scan", key="b").put("block-0", values=np.zeros(2))
     store.begin(frames, mf.Settings())
-    assert not (tmp_path / "neighbors.parts").exists()
+    assert not (tmp_path / "data" / "neighbors.parts").exists()
     assert store.get("neighbors", key="a") is not None
     assert store.parts("scan", key="b").get("block-0") is not None
 
 
 def test_what_killed_writers_left_is_removed(tmp_path):
-    (tmp_path / "run.jsonabc.tmp").write_text("{")
-    (tmp_path / "exports.tmp").mkdir()
-    (tmp_path / "exports.tmp" / "frames.csv").write_text("half")
+    for folder in ("data", "exports", "plots", "."):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / ".mdfuzzy-0123456789abcdef.draft").write_text("half")
     store = mf.RunDir(tmp_path)
-    assert store.settings is None
+    mf.cluster(blobs(), mf.Settings(beta=np.inf), store=mf.RunDir(tmp_path / "other"))
+    (tmp_path / "other" / "data").rename(tmp_path / "data2")
+    for file in (tmp_path / "data2").iterdir():
+        file.rename(tmp_path / "data" / file.name)
+    (tmp_path / "data2").rmdir()
     mf.cluster(blobs(), mf.Settings(beta=np.inf), store=store)
-    assert not list(tmp_path.glob("*.tmp"))
+    assert not list(tmp_path.rglob("*.draft"))
     assert store.settings == mf.Settings(beta=np.inf)
+
+
+def test_files_of_users_are_never_removed(tmp_path):
+    store = mf.RunDir(tmp_path)
+    mf.cluster(blobs(), store=store)
+    mine = [
+        *("data.tmp/t.xtc", "notes.tmp", "exports/frames.csv.tmp", "data/mine.npy", "data/.mine.draft"),
+        *("data/neighbors.parts/0123/mine.txt", "plots/state-9.png"),
+    ]
+    for name in mine:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    mf.cluster(blobs(), mf.Settings(k=9, beta=1.0), store=mf.RunDir(tmp_path))
+    assert [name for name in mine if not (tmp_path / name).exists()] == []
+
+
+@pytest.mark.parametrize("bit", [0, 5, 7])
+def test_a_flipped_bit_is_found_named_and_computed_again(tmp_path, done, caplog, bit):
+    expected = mf.cluster(blobs(), store=mf.RunDir(tmp_path))
+    rng = np.random.default_rng(bit)
+    names = {file.name.partition("-")[0]: file for file in (tmp_path / "data").iterdir()}
+    assert {"neighbors", "cores", "memberships", "cores.json", "run.json"} <= set(names)
+    for start in sorted(names.keys() - {".lock"}):
+        file = rng.choice(sorted(each for each in (tmp_path / "data").glob(f"{start}*") if each.is_file()))
+        content = bytearray(file.read_bytes())
+        saved = bytes(content)
+        content[rng.integers(len(content))] ^= 1 << bit
+        file.write_bytes(content)
+        caplog.clear()
+        same(mf.cluster(blobs(), store=mf.RunDir(tmp_path)), expected)
+        changed = not _harmless(saved, bytes(content))
+        assert any(file.name in message for message in caplog.messages) == changed, file
+        assert not changed or not file.exists() or file.read_bytes() != bytes(content)
+
+
+def _harmless(before: bytes, after: bytes) -> bool:
+    """Whether a change of a JSON file is none of its content, such as another kind of white space."""
+    try:
+        return json.loads(before) == json.loads(after)
+    except ValueError:
+        try:  # padding of the header of an array
+            import io
+
+            return np.array_equal(np.load(io.BytesIO(before)), np.load(io.BytesIO(after)))
+        except Exception:
+            return False
+
+
+@pytest.mark.parametrize("name", ["data", "data/.lock"])
+@pytest.mark.skipif(os.name != "posix", reason="links need a permission there")
+def test_links_in_the_folder_are_not_followed(tmp_path, name):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "precious").write_text("precious")
+    out = tmp_path / "out"
+    (out / name).parent.mkdir(parents=True)
+    (out / name).symlink_to(outside if name == "data" else outside / "precious")
+    with pytest.raises(FileExistsError, match="symbolic link"):
+        mf.cluster(blobs(), store=mf.RunDir(out))
+    assert [file.read_text() for file in outside.iterdir()] == ["precious"]
+
+
+def test_data_that_has_grown_is_told_from_other_data(tmp_path, done):
+    x, y = blobs()
+    mf.cluster([x[:100], y], store=mf.RunDir(tmp_path))
+    done.clear()
+    grown = mf.cluster([x, y], store=mf.RunDir(tmp_path))
+    assert "neighbors" in done
+    same(grown, mf.cluster([x, y]))
+    more = mf.cluster([x, y, x + 1], store=mf.RunDir(tmp_path))
+    same(more, mf.cluster([x, y, x + 1]))
+    with pytest.raises(FileExistsError, match="holds the results for other data"):
+        mf.cluster([x, y], store=mf.RunDir(tmp_path))  # it shrank
+    with pytest.raises(FileExistsError, match="holds the results for other data"):
+        mf.cluster([x + 1, y, x + 1], store=mf.RunDir(tmp_path))
 
 
 def test_frames_have_a_fingerprint(tmp_path):

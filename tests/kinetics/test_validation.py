@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 import mdfuzzy as mf
 from mdfuzzy.kinetics import ImpliedTimescales
-from mdfuzzy.pipeline.validation import choose_lag
+from mdfuzzy.kinetics.validation import choose_lag
 
 NAN = np.nan
 

@@ -2,24 +2,14 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._check import check_type
 from mdfuzzy.frames.trajectories import Trajectories
-from mdfuzzy.kinetics import (
-    ChapmanKolmogorov,
-    ImpliedTimescales,
-    chapman_kolmogorov,
-    implied_timescales,
-    milestoned_dtrajs,
-    timestep,
-)
+from mdfuzzy.kinetics._chapman_kolmogorov import ChapmanKolmogorov, chapman_kolmogorov
+from mdfuzzy.kinetics.dtrajs import milestoned_dtrajs, timestep
+from mdfuzzy.kinetics.timescales import ImpliedTimescales, implied_timescales
 from mdfuzzy.states.cores import Cores
-
-if TYPE_CHECKING:
-    from mdfuzzy.pipeline.clustering import Clustering
 
 #: Without intervals, a timescale that rises by less than this share is level.
 _LEVEL = 0.1
@@ -59,47 +49,33 @@ class Validation:
     reason: str
 
 
-def validate_model(result: "Clustering", *, n_bootstrap: int = 50, seed: int = 0) -> Validation:
+def validate_cores(
+    data: Trajectories | None, milestones: Cores, *, n_bootstrap: int = 50, seed: int = 0
+) -> Validation:
     """Test Markov models of the states of a clustering, and choose the lag of one.
 
-    Discrete trajectories are milestoned with `Clustering.milestones`: a frame between these belongs to the
-    one that was visited last. The lag is the shortest one from which on the slowest timescale does not rise
+    Discrete trajectories are milestoned with `milestones`: a frame between these belongs to the one that was
+    visited last. The lag is the shortest one beyond which the slowest timescale does not rise
     (at no longer lag above its interval at this one; without an interval: by no more than 10 %), and of which
     five steps, those of the Chapman-Kolmogorov test, are at least a tenth of it. At lags that are not short
     beside the trajectories it falls again, because the ends of trajectories cut it; that does not count.
 
     Parameters
     ----------
-    result : Clustering
-        Of frames or features of trajectories.
+    data : Frames or Features or None
+        What was clustered; None if only its neighbours are known.
+    milestones : Cores
+        Of its frames.
     n_bootstrap : int
-        How many times whole trajectories are drawn anew for the intervals.
+        Bootstrap samples of the trajectories for the intervals.
     seed : int
-        Of the random numbers.
+        Random seed of the bootstrap.
 
     Returns
     -------
     Validation
-        Without tests, and with the reason, if the trajectories do not pass to and fro between two states.
-
-    Examples
-    --------
-    >>> import mdfuzzy as mf
-    >>> result = mf.cluster(mf.datasets.alanine_dipeptide(stride=10), mf.Settings(prominence=1.0))
-    >>> validation = mf.validate_model(result)
-    >>> print(validation.reason)
-    The slowest timescale, ... ps at a lag of ... ps, ...
+        Without tests, and with the reason, if the trajectories do not connect two states.
     """
-    from mdfuzzy.pipeline.clustering import Clustering
-
-    check_type("result", result, Clustering, remedy="`cluster` makes it.")
-    return validate_cores(result.data, result.milestones, n_bootstrap=n_bootstrap, seed=seed)
-
-
-def validate_cores(
-    data: Trajectories | None, milestones: Cores, *, n_bootstrap: int = 50, seed: int = 0
-) -> Validation:
-    """Test Markov models of the transitions between `milestones`; see `validate_model`."""
     if data is None:
         return Validation(
             None, None, None, "There are no trajectories: the clustering began with neighbours."
