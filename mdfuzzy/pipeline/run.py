@@ -14,14 +14,12 @@ from mdfuzzy.frames.features import as_data
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.pipeline._cache import Run, Store
+from mdfuzzy.pipeline._redo import assemble
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.pipeline.settings import Settings, resolve_k
 
 if TYPE_CHECKING:
     from mdfuzzy.workers.cluster import Client
-
-#: Fields of a clustering that are no results of steps.
-_OF_THE_RUN = ("settings", "chosen", "warnings")
 
 
 def cluster(
@@ -136,5 +134,4 @@ def cluster_neighbors(
 
 def _assemble(run: Run) -> Clustering:
     """Make every result of a run, in the order of the fields of a clustering."""
-    results = {each.name: run[each.name] for each in fields(Clustering) if each.name not in _OF_THE_RUN}
-    return Clustering(settings=run.settings, chosen=run.chosen, warnings=tuple(run.warnings), **results)
+    return Clustering(**assemble(run, [each.name for each in fields(Clustering)]))

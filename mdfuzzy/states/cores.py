@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, check_int, check_real, check_type, read_only
-from mdfuzzy._choices import CoreRule
+from mdfuzzy._choices import DepthRule
 from mdfuzzy._warn import warn_user
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.states.persistence import Persistence, check_log_density, check_symmetric, descending
@@ -95,7 +95,7 @@ def find_cores(
     *,
     min_prominence: float | None = None,
     states: npt.ArrayLike | None = None,
-    rule: CoreRule = "prominence",
+    rule: DepthRule = "prominence",
     share: float = 0.1,
     least: float = 0.0005,
     min_size: int = 2,
@@ -160,7 +160,7 @@ def find_cores(
 
     log_density = check_log_density(graph, log_density)
     check_symmetric(graph)
-    rule = check_choice("rule", rule, get_args(CoreRule))
+    rule = check_choice("rule", rule, get_args(DepthRule))
     share = check_real("share", share, above=0, at_most=1)
     least = check_real("least", least, at_least=0, at_most=1, remedy="It is a share of each basin.")
     check_type("peaks", peaks, Persistence, remedy="`compute_persistence` gives one.")

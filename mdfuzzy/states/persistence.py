@@ -199,8 +199,13 @@ class Persistence:
     def chosen(self, min_prominence: float | None, states: npt.ArrayLike | None) -> np.ndarray:
         """Return the numbers of the peaks that are states, by their prominence or as given, or raise.
 
-        The highest peak of every component of the graph must be among those given: its frames would belong
-        to no state.
+        Parameters
+        ----------
+        min_prominence : float or None
+            The smallest prominence of a state.
+        states : (K,) array of int or None
+            Instead: numbers of peaks, each once. The highest peak of every component of the graph must be
+            among them: its frames would belong to no state.
         """
         if states is None:
             return self.states(min_prominence)

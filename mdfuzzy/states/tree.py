@@ -25,6 +25,8 @@ _FEW = 10
 _CONNECTED, _CONNECTED_LINE = 0.7, 1.5
 #: More duplicates than this share of the points make components of the graph that are no states.
 _MANY_DUPLICATES = 0.1
+#: Frames are not independent if the noise is that of fewer frames than this share.
+_DEPENDENT = 2 / 3
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -149,7 +151,7 @@ class StateTree:
                 f"{self.n_frames:,} frames are few (at least {self.enough_frames:,} are needed to tell, for "
                 f"a state of fewer than {2 * self.k} frames cannot be seen)"
             )
-        if self.in_time is not None and self.in_time.large:
+        elif self.in_time is not None and self.n_independent < _DEPENDENT * self.n_frames:
             found.append(f"frames are not independent ({self.in_time})")
         if self.n_components > 1 and self.k < needed_k(self.n_frames, self.noise.dimension):
             found.append(
