@@ -129,6 +129,17 @@ def test_modules_import_each_other_without_a_cycle():
             del waiting[name]
 
 
+@each_source
+def test_nothing_asks_which_data_it_has(path: Path):
+    """What is compared, and how, is answered by `Trajectories.metric`; only its folder knows the types."""
+    if module_of(path)[0] == "frames":
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
+            asked = ast.unparse(node.args[1])
+            assert not re.search(r"\b(Frames|Features)\b", asked), f"line {node.lineno}: ask `data.metric`"
+
+
 # --- libraries
 
 

@@ -4,8 +4,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from mdfuzzy._choices import Kernel, WalkWeights
 from mdfuzzy._warn import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
@@ -52,7 +50,7 @@ def scan_walk(
         )
     frames = None if data is None else scan_frames(len(data))
     scanned = found
-    if frames is not None:
+    if frames is not None and data is not None:
         scanned = elsewhere(data.subset(frames))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they are about the states of these frames, which are not kept
@@ -64,7 +62,7 @@ def scan_walk(
                 f"states, not {len(found['cores'])}. Compare the result with that of another beta."
             )
     criterion = None
-    if beta == "kinetic":
+    if beta == "kinetic" and data is not None:
         # Where the molecule goes next is seen in all frames; a few of them would step over visits to cores.
         matching = None if frames is None else found["cores"].basins[frames[scanned["cores"].peaks]]
         criterion = kinetic_criterion(data, milestones, frames=frames, states=matching)
@@ -72,7 +70,7 @@ def scan_walk(
         scanned["walk"],
         scanned["log_density"],
         scanned["cores"],
-        betas=None if automatic else np.append(default_betas(), beta),
+        betas=None if isinstance(beta, str) else [*default_betas(), beta],
         criterion=criterion,
         frames=frames,
         walk_weights=walk_weights,

@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from inspect import Parameter, signature
@@ -184,7 +184,7 @@ class Run(Mapping[str, Any]):
     def __len__(self) -> int:
         return len({*self._results, *STEPS})
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter({*self._results, *STEPS})
 
     def __getitem__(self, name: str) -> Any:
@@ -245,7 +245,7 @@ def _recorded(made: Step, compute: Callable[[], Any]) -> tuple[Any, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = compute()
-    messages = {}  # each once, in the order in which they came
+    messages: dict[str, None] = {}  # each once, in the order in which they came
     for each in caught:
         if each.category is UserWarning:
             messages[str(each.message)] = None

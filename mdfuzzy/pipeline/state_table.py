@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -102,6 +102,12 @@ class StateTable(Sequence[State]):
     def __len__(self) -> int:
         return len(self._rows)
 
+    @overload
+    def __getitem__(self, place: int) -> State: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[State, ...]: ...
+
     def __getitem__(self, place: int | slice) -> State | tuple[State, ...]:
         return self._rows[place]
 
@@ -131,7 +137,7 @@ def tabulate_states(
     """Return the table of the states of a clustering; see `Clustering.states`."""
     hard = memberships.hard
     counts = np.bincount(hard[hard >= 0], minlength=len(cores))
-    torsions = data is not None and data.phi is not None
+    phi, psi = (None, None) if data is None else (data.phi, data.psi)
     sizes = cores.sizes
     rows = []
     for state, peak in enumerate(cores.peaks.tolist()):
@@ -143,11 +149,11 @@ def tabulate_states(
                 core=int(sizes[state]),
                 prominence=float(cores.prominence[state]),
                 peak=peak,
-                phi=tuple(data.phi[peak].tolist()) if torsions else (),
-                psi=tuple(data.psi[peak].tolist()) if torsions else (),
+                phi=() if phi is None else tuple(phi[peak].tolist()),
+                psi=() if psi is None else tuple(psi[peak].tolist()),
                 visits=None if visits is None else int(visits.visits[state]),
                 dwell=None if visits is None else float(visits.mean_dwell[state]),
             )
         )
-    residues = data.residues if torsions else ()
+    residues = () if data is None or phi is None else data.residues
     return StateTable(rows, residues, "ps" if visits is None else visits.unit)

@@ -83,7 +83,10 @@ class RunDir:
         run = self._read_run()
         if run is None:
             return None
-        return Settings(**{name: inf if value == "inf" else value for name, value in run["settings"].items()})
+        values: dict[str, Any] = {
+            name: inf if value == "inf" else value for name, value in run["settings"].items()
+        }
+        return Settings(**values)
 
     @property
     def reading(self) -> dict[str, Any] | None:
