@@ -267,15 +267,19 @@ def validation(data, milestones, timestep) -> Validation:
 
 
 @step(message="counting states for other k", when=lambda settings: settings.scan_k)
-def k_scan(neighbors, dimension, *, level) -> KScan:
+def k_scan(neighbors, dimension, bandwidth, *, level, density, prominence, n_jobs) -> KScan:
     """Find the states for other numbers of neighbours."""
-    return states_by_k(neighbors, level=level, dimension=dimension)
+    options = {"level": level, "density": density, "min_prominence": prominence, "n_jobs": n_jobs}
+    return states_by_k(neighbors, dimension=dimension, bandwidth=bandwidth, **options)
 
 
 @step(message="counting states in bootstrap samples", when=lambda settings: settings.bootstrap > 0)
-def bootstrap(data, neighbors, k, dimension, *, level, bootstrap, seed) -> StateBootstrap | None:
+def bootstrap(
+    data, neighbors, k, dimension, bandwidth, *, level, density, prominence, bootstrap, seed, n_jobs
+) -> StateBootstrap | None:
     """Find the states of bootstrap samples of the trajectories; None without trajectories."""
     if data is None:
         return None
-    options = {"n_bootstrap": bootstrap, "seed": seed, "level": level}
+    options = {"n_bootstrap": bootstrap, "seed": seed, "level": level, "density": density, "n_jobs": n_jobs}
+    options |= {"min_prominence": prominence, "bandwidth": bandwidth}
     return bootstrap_states(neighbors, data.lengths.tolist(), k=k, dimension=dimension, **options)

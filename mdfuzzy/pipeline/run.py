@@ -95,10 +95,6 @@ def cluster(
     data = as_data(data)
     if len(data) < 3:
         raise ValueError(f"`data` must hold at least 3 frames; got {len(data)}. States need a sample.")
-    if settings.bootstrap and data.n_trajectories < 2:
-        raise ValueError(
-            f"`bootstrap` must be 0 for one trajectory; got {settings.bootstrap}. It draws whole ones."
-        )
     if client is not None and not data.metric.superpose:
         raise ValueError(
             "`client` must be None for features; got a client. Only neighbours by RMSD are searched on a "
