@@ -19,6 +19,7 @@ from mdfuzzy.memberships.errors import SolveError as SolveError
 from mdfuzzy.memberships.extension import extend_memberships as extend_memberships
 from mdfuzzy.memberships.memberships import Memberships as Memberships
 from mdfuzzy.memberships.memberships import solve_memberships as solve_memberships
+from mdfuzzy.memberships.reached_cores import find_reached_cores as find_reached_cores
 from mdfuzzy.memberships.scores import EntropicPurity as EntropicPurity
 from mdfuzzy.memberships.scores import clustering_entropy as clustering_entropy
 from mdfuzzy.memberships.scores import entropic_purity as entropic_purity
@@ -55,6 +56,8 @@ from mdfuzzy.states.stability import KScan as KScan
 from mdfuzzy.states.stability import StateBootstrap as StateBootstrap
 from mdfuzzy.states.stability import bootstrap_states as bootstrap_states
 from mdfuzzy.states.stability import states_by_k as states_by_k
+from mdfuzzy.states.tree import StateTree as StateTree
+from mdfuzzy.states.tree import build_state_tree as build_state_tree
 from mdfuzzy.store.rundir import RunDir as RunDir
 
 __version__: str

@@ -5,7 +5,9 @@ from typing import Literal
 #: How the density is estimated: `dtm_log_density` or `kde_log_density`.
 Density = Literal["dtm", "kde"]
 #: How far down from its peak a core reaches; see `find_cores`.
-CoreRule = Literal["prominence", "point", "saddle", "share"]
+DepthRule = Literal["prominence", "point", "saddle", "share"]
+#: The same, or as far as the walk needs; see `find_reached_cores`.
+CoreRule = Literal["reach", "prominence", "point", "saddle", "share"]
 #: `union`: an edge if either point has the other among its k nearest. `directed`: i to each of its k nearest.
 #: `radius`: an edge if the two points are within `radius` of each other.
 GraphKind = Literal["union", "directed", "radius"]

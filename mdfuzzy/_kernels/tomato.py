@@ -202,3 +202,35 @@ def grow_cores(
                 if not seen[y] and basins[y] == c:
                     seen[y] = True
                     heappush(shore, rank[y])
+
+
+@compiled()
+def flood(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    order: np.ndarray,
+    rank: np.ndarray,
+    basins: np.ndarray,
+    peak: int,
+) -> np.ndarray:
+    """Return the points of the basin of a peak in the order of a flood, always to the highest on the shore.
+
+    The first points of it, up to any number, are the core of that size; `grow_cores` does the same for
+    cores whose size is known.
+    """
+    state = basins[peak]
+    seen = np.zeros(len(rank), np.bool_)
+    taken = np.empty(len(rank), np.int32)
+    count = 0
+    shore = [rank[peak]]
+    seen[peak] = True
+    while len(shore) > 0:
+        x = order[heappop(shore)]
+        taken[count] = x
+        count += 1
+        for e in range(indptr[x], indptr[x + 1]):
+            y = indices[e]
+            if not seen[y] and basins[y] == state:
+                seen[y] = True
+                heappush(shore, rank[y])
+    return taken[:count].copy()

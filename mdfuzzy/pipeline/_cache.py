@@ -19,7 +19,7 @@ from mdfuzzy.pipeline._arrays import pack, unpack
 from mdfuzzy.pipeline.settings import Settings
 
 #: Raised whenever a step gives another result for the same input: saved results are then computed again.
-REVISION = 7
+REVISION = 8
 #: The array of a saved step that holds its warnings.
 _WARNINGS = "warnings"
 #: Parameters of steps that do not change the result, and so are no part of its key.

@@ -6,13 +6,16 @@ name: see `Step`. A new step is a function here; a field of `Clustering` of the 
 
 import numpy as np
 
+from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import Visits
 from mdfuzzy.kinetics import visits as count_visits
 from mdfuzzy.kinetics.transition_regions import TransitionRegions, find_transition_regions
 from mdfuzzy.kinetics.validation import Validation, validate_cores
 from mdfuzzy.memberships.beta_scan import BetaScan
+from mdfuzzy.memberships.labels import warn_of_other_labels
 from mdfuzzy.memberships.memberships import Memberships, solve_memberships
+from mdfuzzy.memberships.reached_cores import find_reached_cores
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.nearest import nearest_frames
 from mdfuzzy.neighbors.neighbors import Neighbors
@@ -25,6 +28,7 @@ from mdfuzzy.states.dimension import intrinsic_dimension
 from mdfuzzy.states.persistence import Persistence, compute_persistence
 from mdfuzzy.states.prominence import ProminenceGap
 from mdfuzzy.states.stability import KScan, StateBootstrap, bootstrap_states, states_by_k
+from mdfuzzy.states.tree import StateTree, build_state_tree
 
 # --- neighbours
 
@@ -74,9 +78,9 @@ def graph(neighbors, k) -> Graph:
 
 
 @step()
-def dimension(neighbors, k, *, dimension) -> float:
+def dimension(neighbors, k, *, dimension, n_jobs) -> float:
     """Return the intrinsic dimension, given or estimated."""
-    return dimension or intrinsic_dimension(neighbors, n_neighbors=2 * k)
+    return dimension or intrinsic_dimension(neighbors, n_neighbors=2 * k, n_jobs=n_jobs)
 
 
 @dimension.explained
@@ -118,43 +122,60 @@ def peaks(graph, log_density, *, n_jobs) -> Persistence:
     return compute_persistence(graph, log_density, n_jobs=n_jobs)
 
 
-@step()
-def gap(peaks, *, level, prominence) -> ProminenceGap:
-    """Divide the prominences into noise and states; warn of a poor division if the states depend on it."""
-    if prominence is None:
-        peaks.suggest_prominence(level=level)
-    return peaks.prominence_gap(level=level)
+@step(message="testing the peaks against noise")
+def tree(data, neighbors, graph, log_density, peaks, dimension, *, level, n_jobs) -> StateTree:
+    """Test every peak against noise, on several levels of smoothing."""
+    lengths = None if data is None else data.lengths
+    options = {"dimension": dimension, "lengths": lengths, "level": level, "n_jobs": n_jobs}
+    return build_state_tree(neighbors, graph, log_density, peaks, **options)
 
 
 @step(saved=False)
-def prominence(gap, *, prominence) -> float:
-    """Return the smallest prominence of a state."""
-    return prominence or gap.threshold
+def gap(tree) -> ProminenceGap:
+    """Return the division of the prominences that are not smoothed."""
+    return tree.gaps[0]
+
+
+@step(saved=False)
+def state_peaks(tree, *, prominence, n_states) -> np.ndarray:
+    """Return the peaks that are states; warn if their number is chosen here and poorly determined."""
+    if prominence is None and n_states is None and tree.doubts:
+        warn_user(
+            f"The number of states is poorly determined. Found {tree.words}. Look at the tree of states, "
+            "compare several k, and choose the number of states yourself (`n_states`)."
+        )
+    return tree.at(prominence=prominence, n_states=n_states)
+
+
+@step(saved=False)
+def prominence(tree, state_peaks, *, prominence, n_states) -> float:
+    """Return the smallest prominence of a state, or the largest of noise if that is smaller."""
+    return prominence or float(min(tree.gaps[0].threshold, tree.prominences[state_peaks, 0].min()))
 
 
 @prominence.explained
-def _(result, gap, *, prominence):
-    return f"prominence = {result:.3g}: {gap}." if prominence is None else None
+def _(result, tree, state_peaks, *, prominence, n_states):
+    return f"prominence = {result:.3g}: {tree.words}." if prominence is None and n_states is None else None
 
 
 @step()
-def cores(graph, log_density, peaks, prominence, *, core_rule, core_share, core_least) -> Cores:
+def cores(
+    graph, log_density, peaks, state_peaks, prominence, dimension,
+    *, core_rule, core_reach, core_share, core_least, n_jobs,
+) -> Cores:  # fmt: skip
     """Find the states and their cores."""
-    return find_cores(
-        graph,
-        log_density,
-        peaks,
-        min_prominence=prominence,
-        rule=core_rule,
-        share=core_share,
-        least=core_least,
-    )
+    chosen = {"states": state_peaks, "min_prominence": prominence}
+    if core_rule == "reach":
+        options = {"reach": core_reach, "dimension": dimension, "n_jobs": n_jobs}
+        return find_reached_cores(graph, log_density, peaks, **chosen, **options)
+    options = {"rule": core_rule, "share": core_share, "least": core_least}
+    return find_cores(graph, log_density, peaks, **chosen, **options)
 
 
 @step()
-def milestones(graph, log_density, peaks, prominence) -> Cores:
+def milestones(graph, log_density, peaks, state_peaks) -> Cores:
     """Find larger cores of the same states, which count transitions."""
-    return find_milestones(graph, log_density, peaks, min_prominence=prominence)
+    return find_milestones(graph, log_density, peaks, states=state_peaks)
 
 
 # --- memberships
@@ -198,7 +219,7 @@ def memberships(
     walk, log_density, cores, dimension, bandwidth, beta, *, kernel, walk_weights, unit_density, n_jobs
 ) -> Memberships:
     """Solve for the probability that the walk from each frame reaches each core first."""
-    return solve_memberships(
+    found = solve_memberships(
         walk,
         log_density,
         cores,
@@ -210,6 +231,8 @@ def memberships(
         dimension=dimension,
         n_jobs=n_jobs,
     )
+    warn_of_other_labels(found, cores)
+    return found
 
 
 # --- what the order of the frames says
@@ -243,15 +266,19 @@ def validation(data, milestones, timestep) -> Validation:
 
 
 @step(message="counting states for other k", when=lambda settings: settings.scan_k)
-def k_scan(neighbors, dimension, *, level) -> KScan:
+def k_scan(neighbors, dimension, bandwidth, *, level, density, prominence, n_jobs) -> KScan:
     """Find the states for other numbers of neighbours."""
-    return states_by_k(neighbors, level=level, dimension=dimension)
+    options = {"level": level, "density": density, "min_prominence": prominence, "n_jobs": n_jobs}
+    return states_by_k(neighbors, dimension=dimension, bandwidth=bandwidth, **options)
 
 
 @step(message="counting states in bootstrap samples", when=lambda settings: settings.bootstrap > 0)
-def bootstrap(data, neighbors, k, dimension, *, level, bootstrap, seed) -> StateBootstrap | None:
+def bootstrap(
+    data, neighbors, k, dimension, bandwidth, *, level, density, prominence, bootstrap, seed, n_jobs
+) -> StateBootstrap | None:
     """Find the states of bootstrap samples of the trajectories; None without trajectories."""
     if data is None:
         return None
-    options = {"n_bootstrap": bootstrap, "seed": seed, "level": level}
+    options = {"n_bootstrap": bootstrap, "seed": seed, "level": level, "density": density, "n_jobs": n_jobs}
+    options |= {"min_prominence": prominence, "bandwidth": bandwidth}
     return bootstrap_states(neighbors, data.lengths.tolist(), k=k, dimension=dimension, **options)

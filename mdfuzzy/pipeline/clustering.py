@@ -1,5 +1,6 @@
 """What a clustering found: the results of all its steps."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +21,7 @@ from mdfuzzy.states.cores import Cores
 from mdfuzzy.states.persistence import Persistence
 from mdfuzzy.states.prominence import ProminenceGap
 from mdfuzzy.states.stability import KScan, StateBootstrap
+from mdfuzzy.states.tree import StateTree
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -46,8 +48,10 @@ class Clustering(ReadOnly):
         At every frame, up to a constant.
     peaks : Persistence
         All peaks of the density and how they merge.
+    tree : StateTree
+        Every split that the density offers, with the evidence against noise on each level of smoothing.
     gap : ProminenceGap
-        Where the prominences divide into noise and states, and how clearly.
+        Where the prominences divide into noise and states without smoothing.
     prominence : float
         The smallest prominence of a state that was used.
     cores : Cores
@@ -93,6 +97,7 @@ class Clustering(ReadOnly):
     graph: Graph
     log_density: np.ndarray
     peaks: Persistence
+    tree: StateTree
     gap: ProminenceGap
     prominence: float
     cores: Cores
@@ -133,6 +138,60 @@ class Clustering(ReadOnly):
         """The states, a row for each: frames, core, prominence, the torsions of its densest frame, visits."""
         return tabulate_states(self.data, self.memberships, self.cores, self.visits)
 
+    def at(self, *, n_states: int | None = None, prominence: float | None = None) -> "Clustering":
+        """Return the clustering at another level of the tree of states, without another search.
+
+        Parameters
+        ----------
+        n_states : int, optional
+            How many states: the clearest ones.
+        prominence : float, optional
+            Instead: the smallest prominence of a state. With neither, the states that stand clear of noise.
+
+        Returns
+        -------
+        Clustering
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf
+        >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 4 * np.repeat([0, 1, 2], 300)[:, None]
+        >>> result = mf.cluster(points)
+        >>> result.n_states, result.at(n_states=2).n_states
+        (3, 2)
+        """
+        from mdfuzzy.pipeline._redo import other_states
+
+        return Clustering(**other_states(self, n_states=n_states, prominence=prominence))
+
+    def merge(self, *groups: Sequence[int]) -> "Clustering":
+        """Return the clustering in which every group of states is one state.
+
+        The memberships in a merged state are the sums of the memberships in its members: the probability to
+        reach any of their cores first. The merged state takes the number of its first member, and
+        the numbers close up.
+
+        Parameters
+        ----------
+        *groups : sequences of int
+            States that become one.
+
+        Returns
+        -------
+        Clustering
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf
+        >>> points = np.random.default_rng(0).normal(size=(900, 2)) + 4 * np.repeat([0, 1, 2], 300)[:, None]
+        >>> result = mf.cluster(points)
+        >>> result.merge([0, 2]).n_states
+        2
+        """
+        from mdfuzzy.pipeline._redo import merged_states
+
+        return Clustering(**merged_states(self, groups))
+
     def summary(self) -> str:
         """Return a text that says what was found, what was chosen automatically and why, and the warnings.
 
@@ -149,6 +208,8 @@ class Clustering(ReadOnly):
         """
         lines = [repr(self), str(self.states)]
         lines += self.chosen.values()
+        if self.tree.in_time is not None:
+            lines.append(f"{self.tree.in_time}.")
         lines += [str(each) for each in (self.k_scan, self.bootstrap) if each is not None]
         lines += [f"warning: {message}" for message in self.warnings]
         return "\n".join(lines)

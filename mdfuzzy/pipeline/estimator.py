@@ -24,11 +24,13 @@ _SETTINGS = (
     *(
         "k",
         "prominence",
+        "n_states",
         "dimension",
         "density",
         "bandwidth",
         "level",
         "core_rule",
+        "core_reach",
         "core_share",
         "core_least",
     ),
@@ -94,12 +96,14 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         *,
         k: int | None = None,
         prominence: float | None = None,
+        n_states: int | None = None,
         beta: float | BetaCriterion = 2.0,
         dimension: float | None = None,
         density: Density = "dtm",
         bandwidth: float | None = None,
         level: float = 0.01,
-        core_rule: CoreRule = "prominence",
+        core_rule: CoreRule = "reach",
+        core_reach: float = 0.07,
         core_share: float = 0.1,
         core_least: float = 0.0005,
         walk_graph: WalkGraph = "union",
@@ -111,12 +115,14 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
     ) -> None:
         self.k = k
         self.prominence = prominence
+        self.n_states = n_states
         self.beta = beta
         self.dimension = dimension
         self.density = density
         self.bandwidth = bandwidth
         self.level = level
         self.core_rule = core_rule
+        self.core_reach = core_reach
         self.core_share = core_share
         self.core_least = core_least
         self.walk_graph = walk_graph

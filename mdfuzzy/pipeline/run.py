@@ -14,14 +14,12 @@ from mdfuzzy.frames.features import as_data
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.pipeline._cache import Run, Store
+from mdfuzzy.pipeline._redo import assemble
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.pipeline.settings import Settings, resolve_k
 
 if TYPE_CHECKING:
     from mdfuzzy.workers.cluster import Client
-
-#: Fields of a clustering that are no results of steps.
-_OF_THE_RUN = ("settings", "chosen", "warnings")
 
 
 def cluster(
@@ -97,10 +95,6 @@ def cluster(
     data = as_data(data)
     if len(data) < 3:
         raise ValueError(f"`data` must hold at least 3 frames; got {len(data)}. States need a sample.")
-    if settings.bootstrap and data.n_trajectories < 2:
-        raise ValueError(
-            f"`bootstrap` must be 0 for one trajectory; got {settings.bootstrap}. It draws whole ones."
-        )
     if layout is not None and not data.metric.superpose:
         raise ValueError(
             f"`layout` must be None for features; got {layout!r}. Every worker holds all feature vectors."
@@ -135,5 +129,4 @@ def cluster_neighbors(
 
 def _assemble(run: Run) -> Clustering:
     """Make every result of a run, in the order of the fields of a clustering."""
-    results = {each.name: run[each.name] for each in fields(Clustering) if each.name not in _OF_THE_RUN}
-    return Clustering(settings=run.settings, chosen=run.chosen, warnings=tuple(run.warnings), **results)
+    return Clustering(**assemble(run, [each.name for each in fields(Clustering)]))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from math import log
+from math import ceil, log
 from textwrap import fill
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -13,6 +13,9 @@ from mdfuzzy._choices import BetaCriterion, CoreRule, Density, Kernel, WalkGraph
 _K_PER_LOG = 3.5
 #: The 2k neighbours of the density are at most this share of the points.
 _LARGEST_SHARE = 0.2
+#: With this times log n neighbours or more, at most 1 in 100 graphs of one state falls apart (on a line; with
+#: fewer in more dimensions).
+_CONNECTED_PER_LOG = 2.2
 
 _BETA_REMEDY = "2 is the ensemble's own diffusion, smaller is colder; 'entropy' or 'kinetic' choose."
 
@@ -26,7 +29,8 @@ def suggest_k(n: int) -> int:
     smallest prominence that can be told from noise, the same for every n. It also keeps the graph
     connected inside a state. The factor is that of Bonis and Oudot: k = 50 for 1.4 million frames.
 
-    2k is never more than a fifth of the points, because a state needs more than 2k points to be seen.
+    2k is never more than a fifth of the points, because a state needs more than 2k points to be seen. But k
+    is at least :math:`2.2 \ln n`: with fewer neighbours the graph of a single state falls apart by chance.
 
     Parameters
     ----------
@@ -42,10 +46,11 @@ def suggest_k(n: int) -> int:
     --------
     >>> import mdfuzzy as mf
     >>> [mf.suggest_k(n) for n in (3, 50, 1_000, 30_000, 1_420_738)]
-    [1, 5, 24, 36, 50]
+    [1, 9, 24, 36, 50]
     """
     n = check_int("n", n, 3)
-    return max(1, min(round(_K_PER_LOG * log(n)), int(_LARGEST_SHARE * n / 2)))
+    connected = min(ceil(_CONNECTED_PER_LOG * log(n)), (n - 1) // 2)
+    return max(1, connected, min(round(_K_PER_LOG * log(n)), int(_LARGEST_SHARE * n / 2)))
 
 
 def _setting(
@@ -147,16 +152,30 @@ class Settings:
         "does not reach.",
         _positive,
     )
+    n_states: int | None = _setting(
+        None,
+        "Number of states, the clearest ones, instead of a prominence. Default: as many as stand clear of "
+        "noise.",
+        _count(1),
+    )
     level: float = _setting(
         0.01,
-        "Probability that the automatic prominence takes noise for a state, anywhere in the data.",
+        "Probability that the automatic number of states counts noise, anywhere in the data.",
         lambda name, value: check_real(name, value, above=0, at_most=0.5),
         expert=True,
     )
     core_rule: CoreRule = _setting(
-        "prominence",
-        "How far down from its peak a core reaches: half the prominence threshold, the peak alone, half the "
-        "depth to the saddle, or a share of the basin.",
+        "reach",
+        "How far down from its peak a core reaches: until the walk that enters its basin reaches it before "
+        "it leaves, half the prominence threshold, the peak alone, half the depth to the saddle, or a share "
+        "of the basin.",
+        expert=True,
+    )
+    core_reach: float = _setting(
+        0.07,
+        "Probability that the walk that has entered a basin reaches the core before it leaves, for core rule "
+        "'reach'.",
+        lambda name, value: check_real(name, value, above=0, at_most=0.99),
         expert=True,
     )
     core_share: float = _setting(
@@ -217,6 +236,11 @@ class Settings:
             elif value is not None or each.default is not None:
                 value = check(each.name, value)
             object.__setattr__(self, each.name, value)
+        if self.n_states is not None and self.prominence is not None:
+            raise ValueError(
+                f"`n_states` must be None if `prominence` is given; got {self.n_states} and "
+                f"{self.prominence:g}. Leave one of them out."
+            )
 
     def n_neighbors(self, n: int) -> int:
         """Return how many neighbours each of `n` points needs: 2k."""

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import ReadOnly, check_choice, check_int, check_real, check_type, read_only
-from mdfuzzy._choices import CoreRule
+from mdfuzzy._choices import DepthRule
 from mdfuzzy._messages import warn_user
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.states.persistence import Persistence, check_log_density, check_symmetric, descending
@@ -28,7 +28,7 @@ class Cores(ReadOnly):
     core_of : (n,) int32
         The core of each point; -1 outside every core.
     peaks : (K,) int32
-        The highest point of each state, the highest peak first.
+        The highest point of each state; the state with the largest basin first.
     prominence : (K,) float64
         How far each peak stands above the saddle to a higher state; infinite for the highest of each
         component of the graph.
@@ -93,8 +93,9 @@ def find_cores(
     log_density: npt.ArrayLike,
     peaks: Persistence,
     *,
-    min_prominence: float,
-    rule: CoreRule = "prominence",
+    min_prominence: float | None = None,
+    states: npt.ArrayLike | None = None,
+    rule: DepthRule = "prominence",
     share: float = 0.1,
     least: float = 0.0005,
     min_size: int = 2,
@@ -109,8 +110,12 @@ def find_cores(
         The log density that `peaks` was computed from.
     peaks : Persistence
         The peaks and their merge tree.
-    min_prominence : float
+    min_prominence : float, optional
         Smallest prominence of a state, tau; positive.
+    states : (K,) array of int, optional
+        Instead of those of at least `min_prominence`: the numbers of the peaks that are states
+        (`StateTree.states`). The smallest of their prominences is then the default of tau, and its upper
+        limit.
     rule : {"prominence", "point", "saddle", "share"}
         The core of a state with peak x is the connected component of x in the graph of the points
 
@@ -155,7 +160,7 @@ def find_cores(
 
     log_density = check_log_density(graph, log_density)
     check_symmetric(graph)
-    rule = check_choice("rule", rule, get_args(CoreRule))
+    rule = check_choice("rule", rule, get_args(DepthRule))
     share = check_real("share", share, above=0, at_most=1)
     least = check_real("least", least, at_least=0, at_most=1, remedy="It is a share of each basin.")
     check_type("peaks", peaks, Persistence, remedy="`compute_persistence` gives one.")
@@ -168,15 +173,21 @@ def find_cores(
             "`log_density` must be the one that `peaks` was computed from; got other values at the peaks."
         )
     min_size = check_int("min_size", min_size, 1)
-    states, basins = _large_states(peaks, min_prominence, min_size)
+    every = peaks.chosen(None if states is not None else min_prominence, states)
+    states, basins = _large_states(peaks, every, min_size)
+    lowest_state = peaks.prominences[states].min()
+    if min_prominence is None:
+        min_prominence = lowest_state if np.isfinite(lowest_state) else peaks.noise
+    min_prominence = min(check_real("min_prominence", min_prominence, above=0, finite=False), lowest_state)
     tops = log_density[peaks.peaks[states]]
     order, rank = descending(log_density)
     levels = tops.copy()
     if rule == "prominence":
         levels = tops - min_prominence / 2
     elif rule == "saddle":
-        every = peaks.states(min_prominence)
-        saddle = peaks.saddle_levels(min_prominence)[np.searchsorted(every, states)]
+        saddle = np.full(len(peaks), -np.inf)
+        saddle[every] = peaks.saddle_levels(states=every)
+        saddle = saddle[states]
         levels = np.where(np.isneginf(saddle), tops - min_prominence / 2, (tops + saddle) / 2)
     sizes = np.bincount(basins[basins >= 0], minlength=len(states))
     smallest = np.ceil({"share": share, "point": 0.0}.get(rule, least) * sizes)
@@ -192,7 +203,13 @@ def find_cores(
 
 
 def find_milestones(
-    graph: Graph, log_density: npt.ArrayLike, peaks: Persistence, *, min_prominence: float, share: float = 0.4
+    graph: Graph,
+    log_density: npt.ArrayLike,
+    peaks: Persistence,
+    *,
+    min_prominence: float | None = None,
+    states: npt.ArrayLike | None = None,
+    share: float = 0.4,
 ) -> Cores:
     """Find larger cores of the same states, which trajectories enter often: what kinetics is counted by.
 
@@ -202,7 +219,7 @@ def find_milestones(
 
     Parameters
     ----------
-    graph, log_density, peaks, min_prominence
+    graph, log_density, peaks, min_prominence, states
         As for `find_cores`.
     share : float
         Of each basin, in (0, 1].
@@ -222,26 +239,32 @@ def find_milestones(
     >>> bool(np.all(milestones.sizes >= 0.4 * milestones.basin_sizes))
     True
     """
-    return find_cores(graph, log_density, peaks, min_prominence=min_prominence, rule="share", share=share)
+    return find_cores(
+        graph, log_density, peaks, min_prominence=min_prominence, states=states, rule="share", share=share
+    )
 
 
-def _large_states(peaks: Persistence, min_prominence: float, min_size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (numbers of the peaks that are states, state of each point), without the small components."""
-    states, basins = peaks.states(min_prominence), peaks.basins(min_prominence)
-    components = peaks.basins(np.inf)
+def _large_states(peaks: Persistence, states: np.ndarray, min_size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (numbers of the peaks that are states, state of each point), without the small components.
+
+    States are numbered by the size of their basins, the largest first; of equal ones the higher peak.
+    """
+    states = np.sort(states)
+    basins, components = peaks.basins(states=states), peaks.basins(np.inf)
     small = np.bincount(components)[components] < min_size
     left_out = int(np.count_nonzero(small))
-    if not left_out:
-        return states, basins
     if left_out == len(small):
         raise ValueError(
             f"`min_size` must be at most the size of the largest component of the graph; got {min_size}. "
             "Use a graph with more neighbours or a larger radius."
         )
-    warn_user(
-        f"{left_out} points are in components of the graph with fewer than {min_size} points and belong "
-        "to no state. Use a graph with more neighbours or a larger radius, or set `min_size=1`."
-    )
-    kept = ~small[peaks.peaks[states]]
-    number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+    if left_out:
+        warn_user(
+            f"{left_out} points are in components of the graph with fewer than {min_size} points and belong "
+            "to no state. Use a graph with more neighbours or a larger radius, or set `min_size=1`."
+        )
+    kept = np.flatnonzero(~small[peaks.peaks[states]])
+    kept = kept[np.argsort(-np.bincount(basins, minlength=len(states))[kept], kind="stable")]
+    number = np.full(len(states), -1, np.int32)
+    number[kept] = np.arange(len(kept), dtype=np.int32)
     return states[kept], number[basins]

@@ -3,8 +3,9 @@
 from typing import Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, check_real
+from mdfuzzy._check import check_choice, check_finite, check_numbers, check_real
 from mdfuzzy._choices import Density
 from mdfuzzy._messages import warn_user
 from mdfuzzy.neighbors.neighbors import Neighbors
@@ -237,6 +238,66 @@ def kde_bandwidth(
     else:
         value = minimize_scalar(loss, bounds=(grid[best - 1], grid[best + 1]), method="bounded").x
     return float(np.exp(value)) * (1.0 if kernel == "gaussian" else float(np.sqrt(dimension + 2)))
+
+
+def reweighted_log_density(
+    neighbors: Neighbors,
+    log_density: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    *,
+    n_neighbors: int | None = None,
+) -> np.ndarray:
+    r"""Return the log density of weighted points, from the log density of the points as they were sampled.
+
+    Points sampled from q with weights w stand for :math:`p = q w`. So
+    :math:`\log p_i = \log q_i + \log \bar w_i`, with the mean weight of the neighbours of i and of i itself.
+    The weights may come from a biased simulation, or say how often a bootstrap drew each point.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        Of points among themselves.
+    log_density : (n,) array
+        Of the points without weights.
+    weights : (n,) array
+        Not negative; their scale is of no consequence (the largest counts as 1).
+    n_neighbors : int, optional
+        How many of the neighbours to use; all by default.
+
+    Returns
+    -------
+    (n,) float64
+        -inf where a point and all its neighbours have the weight 0. Equal weights leave the log density as
+        it is, to the last bit.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> neighbors = mf.euclidean_neighbors([[0.0], [1.0], [3.0]], n_neighbors=1)
+    >>> reweighted_log_density(neighbors, [0.0, 0.0, 0.0], [1.0, 1.0, 0.5]).round(3)
+    array([ 0.   ,  0.   , -0.288])
+    """
+    _check_own(neighbors)
+    m = check_count(neighbors, n_neighbors, 1)
+    log_density = np.asarray(log_density, np.float64)
+    weights = check_finite("weights", check_numbers("weights", weights))
+    if weights.shape != (len(neighbors),) or log_density.shape != weights.shape:
+        raise ValueError(
+            f"`weights` and `log_density` must have one value per point, shape ({len(neighbors)},); got "
+            f"shapes {weights.shape} and {log_density.shape}."
+        )
+    if weights.min() < 0 or not weights.any():
+        raise ValueError(
+            f"`weights` must be at least 0, and not all 0; got {weights.min():g} to {weights.max():g}. Give "
+            "each point the factor by which it counts."
+        )
+    weights = weights / weights.max()
+    means = np.empty(len(weights))
+    for start in range(0, len(weights), 65_536):
+        rows = slice(start, start + 65_536)
+        means[rows] = (weights[neighbors.indices[rows, :m]].sum(axis=1) + weights[rows]) / (m + 1)
+    with np.errstate(divide="ignore"):
+        return log_density + np.log(means)
 
 
 def _check_own(neighbors: Neighbors) -> None:

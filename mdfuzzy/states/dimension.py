@@ -12,7 +12,9 @@ from mdfuzzy.neighbors.neighbors import Neighbors
 _CHUNK = 65_536  # rows converted to float64 at a time
 
 
-def intrinsic_dimension(neighbors: Neighbors, *, n_neighbors: int | None = None) -> float:
+def intrinsic_dimension(
+    neighbors: Neighbors, *, n_neighbors: int | None = None, n_jobs: int | None = None
+) -> float:
     r"""Estimate the dimension of the set that the points lie on, by maximum likelihood.
 
     With distances :math:`r_1 \le \dots \le r_m` to its m neighbours each point says
@@ -27,6 +29,8 @@ def intrinsic_dimension(neighbors: Neighbors, *, n_neighbors: int | None = None)
         How many of the neighbours to use, m; all by default, the scale at which the density is estimated. The
         value 2 gives the two-neighbour estimator (Facco and others, 2017): the smallest scale, hence the
         least affected by curvature and by the variation of the density, and the noisiest.
+    n_jobs : int, optional
+        Threads; every core by default. The result does not depend on it.
 
     Returns
     -------
@@ -56,7 +60,7 @@ def intrinsic_dimension(neighbors: Neighbors, *, n_neighbors: int | None = None)
         )
         sums[chunk] = float(np.log(ratios).sum()), int(np.count_nonzero(positive)), farthest
 
-    run_ranges(add_up, len(sums), 1, None)
+    run_ranges(add_up, len(sums), 1, n_jobs)
     totals, counts, farthest = zip(*sums, strict=True)
     total, count = sum(totals), sum(counts)
     if max(farthest) == 0:

@@ -167,19 +167,23 @@ class Persistence(ReadOnly):
         check_real("min_prominence", min_prominence, above=0, finite=False, remedy=_REMEDY)
         return np.flatnonzero(self.prominences >= min_prominence)
 
-    def basins(self, min_prominence: float) -> np.ndarray:
-        """Give every point the state that it belongs to when peaks below `min_prominence` are merged.
+    def basins(
+        self, min_prominence: float | None = None, *, states: npt.ArrayLike | None = None
+    ) -> np.ndarray:
+        """Give every point the state that it belongs to when the other peaks are merged.
 
         Parameters
         ----------
         min_prominence : float
             Peaks of at least this prominence are states of their own. Positive; infinity leaves one state
             per component of the graph.
+        states : (K,) array of int
+            Instead of a prominence: the numbers of the peaks that are states, in any order.
 
         Returns
         -------
         (n,) int32
-            ToMATo's clusters, numbered from the highest peak down.
+            ToMATo's clusters, numbered from the highest peak down; with `states`, as there.
 
         Examples
         --------
@@ -190,10 +194,42 @@ class Persistence(ReadOnly):
         >>> peaks.basins(1.5)
         array([0, 0, 0, 0, 1, 1, 1], dtype=int32)
         """
-        states = self.states(min_prominence)
-        return self._state_of_peaks(states)[self.ascents]
+        return self._state_of_peaks(self.chosen(min_prominence, states))[self.ascents]
 
-    def saddle_levels(self, min_prominence: float) -> np.ndarray:
+    def chosen(self, min_prominence: float | None, states: npt.ArrayLike | None) -> np.ndarray:
+        """Return the numbers of the peaks that are states, by their prominence or as given, or raise.
+
+        Parameters
+        ----------
+        min_prominence : float or None
+            The smallest prominence of a state.
+        states : (K,) array of int or None
+            Instead: numbers of peaks, each once. The highest peak of every component of the graph must be
+            among them: its frames would belong to no state.
+        """
+        if states is None:
+            return self.states(min_prominence)
+        if min_prominence is not None:
+            raise ValueError("`min_prominence` must be None if `states` is given; got both. Leave one out.")
+        states = np.asarray(states)
+        remedy = "Give the numbers of peaks, each once; `StateTree.at` finds such sets."
+        if states.ndim != 1 or not np.issubdtype(states.dtype, np.integer) or len(states) == 0:
+            raise ValueError(f"`states` must be a list of integers, not empty; got {states!r}. {remedy}")
+        if states.min() < 0 or states.max() >= len(self) or len(np.unique(states)) != len(states):
+            raise ValueError(
+                f"`states` must be different numbers in [0, {len(self) - 1}]; got {states.tolist()}. {remedy}"
+            )
+        missing = np.setdiff1d(np.flatnonzero(np.isneginf(self.deaths)), states)
+        if len(missing):
+            raise ValueError(
+                f"`states` must hold the highest peak of every component of the graph, for no path leads out "
+                f"of it; got none for {len(missing)} of {self.n_components} (peak {missing[0]}). {remedy}"
+            )
+        return states.astype(np.int64)
+
+    def saddle_levels(
+        self, min_prominence: float | None = None, *, states: npt.ArrayLike | None = None
+    ) -> np.ndarray:
         """Return the level of the highest saddle that joins each state to any other, (K,) float64.
 
         It is -inf for a state that is alone in its component of the graph.
@@ -202,13 +238,15 @@ class Persistence(ReadOnly):
         ----------
         min_prominence : float
             Peaks of at least this prominence are states.
+        states : (K,) array of int
+            Instead of a prominence: the numbers of the peaks that are states.
 
         Returns
         -------
         (K,) float64
             One level per state.
         """
-        states = self.states(min_prominence)
+        states = self.chosen(min_prominence, states)
         other = self._state_of_peaks(states)[self.parents[states]]
         levels = self.deaths[states].copy()
         np.maximum.at(levels, other, self.deaths[states])

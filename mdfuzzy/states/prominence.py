@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from mdfuzzy._check import check_numbers, check_real
 from mdfuzzy._messages import counted
@@ -11,6 +12,13 @@ from mdfuzzy.neighbors.graph import Graph
 _SAMPLE = 20_000  # points from which the scale of the noise is estimated
 _STRETCH = 2048  # of them looked at together
 _PRIOR_PEAKS = 10  # the expected scale weighs as much as so many observed peaks
+# Hills of flat densities, where the truth is known (points spread evenly in a periodic cube of 1 to 8
+# dimensions): their root mean square, in units of the scale for independent errors, is 1.3 in one dimension
+# and falls to 0.85, 0.65, 0.5 and 0.4 in 2, 3, 5 and 8: with many directions to go, saddles are high. Not
+# below 0.8 all the same: with 0.6, 4 of 60 samples of one mode in 20 dimensions gave two states, with 0.8
+# none.
+_LINE, _MANY = 1.3, 0.8
+_EXCESS = 0.4  # fits to densities of one mode exceed the scale by 1.41 in one dimension, 1.1 in 2 to 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +44,9 @@ class ProminenceGap:
         anywhere in the data.
     level : float
         The probability of calling noise a state anywhere in the data.
+    capped : bool
+        Whether the peaks below would have made the noise larger than theory allows: some of them may be
+        states, and the number of states is poorly determined.
 
     Examples
     --------
@@ -58,11 +69,12 @@ class ProminenceGap:
     p_noise: float
     p_state: float
     level: float
+    capped: bool = False
 
     @property
     def well_determined(self) -> bool:
         """Whether a level ten times stricter or five times laxer would give the same states."""
-        return self.p_state < self.level / 10 and self.p_noise > 5 * self.level
+        return not self.capped and self.p_state < self.level / 10 and self.p_noise > 5 * self.level
 
     def __str__(self) -> str:
         word = "well determined" if self.well_determined else "POORLY determined"
@@ -74,30 +86,76 @@ class ProminenceGap:
         )
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NoiseTest:
+    """The noise that a spectrum of prominences was tested against.
+
+    Attributes
+    ----------
+    noise_peaks : (J,) float64
+        The prominences below the threshold, ascending.
+    scales : (J + 1,) float64
+        The scale of the noise as the first of them show it: none, one, two, ..., all.
+    shape : float
+        The number of independent frames that each estimate has seen: of the Gamma distribution of its tail.
+    looks : float
+        The number of independent places in which noise could have made a peak.
+    """
+
+    noise_peaks: np.ndarray
+    scales: np.ndarray
+    shape: float
+    looks: float
+
+    def p_values(self, prominences: npt.ArrayLike) -> np.ndarray:
+        """Return the probability that noise alone makes such a peak anywhere in the data; 0 if infinite.
+
+        The noise is that of all smaller peaks below the threshold, as in the test itself.
+        """
+        from scipy.special import gammainc
+
+        prominences = np.asarray(prominences, np.float64)
+        heights = prominences / (self.scales[np.searchsorted(self.noise_peaks, prominences)])
+        tails = gammainc(self.shape, self.shape * np.exp(-heights / np.sqrt(self.shape)))
+        return np.minimum(1.0, 2 * self.looks * tails)
+
+
 def divide_prominences(
-    prominences: np.ndarray, *, noise: float, n_neighbors: int, n_points: int, level: float = 0.01
+    prominences: npt.ArrayLike,
+    *,
+    noise: float,
+    n_neighbors: float,
+    n_points: int,
+    level: float = 0.01,
+    dimension: float | None = None,
+    looks: float | None = None,
 ) -> ProminenceGap:
     r"""Divide prominences into noise and states by a test of each against those below it.
 
     The peaks that noise makes have prominences like the absolute value of a centred normal variable, with the
     upper tail of :math:`\log \Gamma(m)` because a density is estimated from m neighbours. The scale is the
-    root mean square of `noise`, counted as ten peaks, and of the prominences below the one in question. From
-    the smallest up, the first prominence that noise would exceed in any of the n/m independent neighbourhoods
-    (or as many as there are peaks, if that is more) with a probability below `level` is a state, and so
-    are all larger ones.
+    root mean square of the expected one, counted as ten peaks, and of the prominences below the one in
+    question, but never larger than theory allows. From the smallest up, the first prominence that noise would
+    exceed in any of the n/m independent neighbourhoods (or as many as there are peaks, if that is more)
+    with a probability below `level` is a state, and so are all larger ones.
 
     Parameters
     ----------
     prominences : (P,) array
         In any order; infinite ones are states.
     noise : float
-        The scale to expect, in the same unit; positive.
-    n_neighbors : int
-        The number of neighbours from which the density was estimated, m.
+        The scale to expect if errors at a peak and at its saddle are independent, in the same unit; positive.
+    n_neighbors : float
+        The number of independent neighbours from which the density was estimated, m.
     n_points : int
         The number of points, n.
     level : float
-        Probability of calling noise a state, in (0, 1).
+        Probability of calling noise a state, in (0, 0.5].
+    dimension : float, optional
+        The dimension of the data. The more dimensions, the more ways lead down from a peak, the higher is the
+        best of them, and the lower are the hills of noise. Without it, as in two.
+    looks : float, optional
+        The number of independent neighbourhoods; n/m by default.
 
     Returns
     -------
@@ -110,39 +168,80 @@ def divide_prominences(
     >>> spectrum = [np.inf, 1.4, 0.3, 0.02, 0.01, 0.01, 0.005]
     >>> gap = divide_prominences(spectrum, noise=0.015, n_neighbors=100, n_points=10_000)
     >>> gap.n_states, gap.well_determined, round(gap.threshold, 3)
-    (3, True, 0.06)
+    (3, True, 0.056)
     """
-    from scipy.special import gammainc, gammaincinv
+    return fit_noise(
+        prominences,
+        noise=noise,
+        n_neighbors=n_neighbors,
+        n_points=n_points,
+        level=level,
+        dimension=dimension,
+        looks=looks,
+    )[0]
 
+
+def fit_noise(
+    prominences: npt.ArrayLike,
+    *,
+    noise: float,
+    n_neighbors: float,
+    n_points: int,
+    level: float,
+    dimension: float | None = None,
+    looks: float | None = None,
+) -> tuple[ProminenceGap, NoiseTest]:
+    """Divide prominences as `divide_prominences` does, and return the noise of the test, too."""
     noise = check_real("noise", noise, above=0)
     level = check_real("level", level, above=0, at_most=0.5)
+    dimension = 2.0 if dimension is None else check_real("dimension", dimension, above=0)
     prominences = check_numbers("prominences", prominences)
     finite = np.sort(prominences[np.isfinite(prominences)])
     m = float(n_neighbors)
-    looks = max(n_points / m, len(finite), 1.0)
+    looks = max(n_points / m if looks is None else looks, len(finite), 1.0)
+    expected, largest = noise_range(noise, dimension)
     # Scale before each peak is added to the noise: entry j has the j smallest in it.
     sums = np.concatenate([[0.0], np.cumsum(finite**2)])
-    scales = np.sqrt((_PRIOR_PEAKS * noise**2 + sums) / (_PRIOR_PEAKS + np.arange(len(sums))))
-    critical = scales * np.sqrt(m) * (np.log(m) - np.log(gammaincinv(m, level / (2 * looks))))
+    fitted = np.sqrt((_PRIOR_PEAKS * expected**2 + sums) / (_PRIOR_PEAKS + np.arange(len(sums))))
+    scales = np.minimum(fitted, largest)
+    critical = scales * _critical(level, m, looks)
     above = np.flatnonzero(finite > critical[:-1])
     j = int(above[0]) if len(above) else len(finite)
-
-    def p_value(prominence: float, scale: float) -> float:
-        return float(min(1.0, 2 * looks * gammainc(m, m * np.exp(-prominence / (scale * np.sqrt(m))))))
-
+    test = NoiseTest(noise_peaks=finite[:j], scales=scales[: j + 1], shape=m, looks=looks)
     largest_noise = float(finite[j - 1]) if j else 0.0
     smallest_state = float(finite[j]) if j < len(finite) else np.inf
-    return ProminenceGap(
+    gap = ProminenceGap(
         threshold=float(max(critical[j], np.nextafter(largest_noise, np.inf))),
         n_states=len(prominences) - j,
         n_noise=j,
         noise=float(scales[j]),
         largest_noise=largest_noise,
         smallest_state=smallest_state,
-        p_noise=p_value(largest_noise, scales[max(j - 1, 0)]),
-        p_state=p_value(smallest_state, scales[j]),
+        p_noise=float(test.p_values(largest_noise)),
+        p_state=float(test.p_values(smallest_state)),
         level=level,
+        capped=bool(fitted[j] > largest),
     )
+    return gap, test
+
+
+def noise_range(noise: float, dimension: float) -> tuple[float, float]:
+    """Return the scale of hills to expect in so many dimensions, and the largest that noise alone makes.
+
+    Examples
+    --------
+    >>> [round(x, 2) for x in noise_range(1.0, 1.0)], [round(x, 2) for x in noise_range(1.0, 8.0)]
+    ([1.3, 1.4], [0.8, 1.05])
+    """
+    dimension = max(dimension, 1.0)
+    return noise * max(_MANY, _LINE / dimension**0.5), noise * (1 + _EXCESS / dimension)
+
+
+def _critical(level: float, m: float, looks: float) -> float:
+    """Return the largest of `looks` hills of unit scale, exceeded with probability `level`."""
+    from scipy.special import gammaincinv
+
+    return float(np.sqrt(m) * (np.log(m) - np.log(gammaincinv(m, level / (2 * looks)))))
 
 
 def expected_noise(graph: Graph, log_density: np.ndarray) -> tuple[float, int]:

@@ -1,17 +1,21 @@
 """How firmly the number of states stands: for other numbers of neighbours, and for other trajectories."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import ReadOnly, check_int, check_real, check_type, read_only
+from mdfuzzy._bootstrap import bootstrap_units, statistical_inefficiency
+from mdfuzzy._check import ReadOnly, check_choice, check_int, check_real, check_type, read_only
+from mdfuzzy._choices import Density
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
-from mdfuzzy.states.density import dtm_log_density
+from mdfuzzy.states.correlation import check_lengths
+from mdfuzzy.states.density import dtm_log_density, kde_log_density, reweighted_log_density
 from mdfuzzy.states.dimension import intrinsic_dimension
-from mdfuzzy.states.persistence import compute_persistence
+from mdfuzzy.states.persistence import Persistence, compute_persistence
 from mdfuzzy.states.prominence import ProminenceGap
 
 
@@ -86,7 +90,7 @@ class StateBootstrap(ReadOnly):
         counts = ", ".join(f"{c} states in {t}" for c, t in zip(numbers, times, strict=True))
         support = ", ".join(f"{share:.0%}" for share in self.support)
         return (
-            f"{self.gap.n_states} states in all the data; of {len(self.n_states)} bootstrap samples of whole "
+            f"{self.gap.n_states} states in all the data; of {len(self.n_states)} bootstrap samples of the "
             f"trajectories, {counts}; each state found in {support} of them"
         )
 
@@ -96,7 +100,11 @@ def states_by_k(
     *,
     ks: Sequence[int] | None = None,
     level: float = 0.01,
+    min_prominence: float | None = None,
+    density: Density = "dtm",
+    bandwidth: float | None = None,
     dimension: float | None = None,
+    n_jobs: int | None = None,
 ) -> KScan:
     """Count the states for several numbers of neighbours, from the neighbours already found.
 
@@ -109,8 +117,16 @@ def states_by_k(
         the largest possible one (but at least 5) to that.
     level : float
         Probability of calling noise a state, for each k.
+    min_prominence : float, optional
+        The smallest prominence of a state, instead of the one that noise does not reach.
+    density : {"dtm", "kde"}
+        How the density is estimated: from 2k neighbours by the distance to measure, or with kernels.
+    bandwidth : float, optional
+        The width of the kernels; `kde_bandwidth` by default.
     dimension : float, optional
         The exponent of the density, the same for every k; by default estimated from all neighbours.
+    n_jobs : int, optional
+        Threads; every core by default. The result does not depend on it.
 
     Returns
     -------
@@ -136,11 +152,13 @@ def states_by_k(
         check_int("neighbors.k", neighbors.k, 2, remedy="Search more neighbours.")
         ks = np.unique(np.geomspace(min(max(5, high // 8), high), high, 7).round().astype(int)).tolist()
     ks = sorted({check_int("ks", k, 1, high, remedy=remedy) for k in ks})
-    dimension = _dimension(neighbors, dimension)
+    dimension = _dimension(neighbors, dimension, n_jobs)
     gaps = []
     for k in ks:
-        logf = dtm_log_density(neighbors, n_neighbors=2 * k, dimension=dimension)
-        gaps.append(compute_persistence(neighbors.graph(k=k), logf).prominence_gap(level=level))
+        logf = _log_density(neighbors, 2 * k, density, dimension, bandwidth)
+        gaps.append(
+            _divide(compute_persistence(neighbors.graph(k=k), logf, n_jobs=n_jobs), level, min_prominence)
+        )
     return KScan(read_only(np.array(ks, dtype=np.int64)), tuple(gaps))
 
 
@@ -152,22 +170,26 @@ def bootstrap_states(
     n_bootstrap: int = 20,
     seed: int = 0,
     level: float = 0.01,
+    min_prominence: float | None = None,
+    density: Density = "dtm",
+    bandwidth: float | None = None,
     dimension: float | None = None,
+    n_jobs: int | None = None,
 ) -> StateBootstrap:
-    r"""Count the states when whole trajectories are drawn anew, as often as there are, with replacement.
+    r"""Count the states of bootstrap samples of the trajectories.
 
     Frames of one trajectory are not independent, trajectories are: this says whether a state rests on one
-    or two of them. A trajectory drawn w times counts w times; the frames of those not drawn are left out. The
-    neighbourhoods stay those of all the data: with the weight :math:`c = \sum_j w_j` of a point's neighbours,
-    :math:`\log f = \log c - d \log \mathrm{DTM}` with the weighted mean of squared distances. The graph
-    is that of all the data, between the frames that remain; components of k frames or fewer are no states.
+    or two of them. Whole trajectories are drawn with replacement; fewer than five are cut into blocks, which
+    are long next to the time that the molecule stays in a state, and the blocks are drawn. A frame drawn w
+    times counts w times (`reweighted_log_density`); frames not drawn are left out. The graph is that of all
+    the data, between the frames that remain; components of k frames or fewer are no states.
 
     Parameters
     ----------
     neighbors : Neighbors
         Of all frames.
     lengths : (T,) array of int
-        Frames per trajectory, in the order of the frames; at least two trajectories.
+        Frames per trajectory, in the order of the frames.
     k : int, optional
         Neighbours per point in the graph; half of those given by default.
     n_bootstrap : int
@@ -176,8 +198,16 @@ def bootstrap_states(
         Of the random numbers.
     level : float
         Probability of calling noise a state.
+    min_prominence : float, optional
+        The smallest prominence of a state, instead of the one that noise does not reach.
+    density : {"dtm", "kde"}
+        How the density is estimated.
+    bandwidth : float, optional
+        The width of the kernels; `kde_bandwidth` by default.
     dimension : float, optional
         The exponent of the density; the dimension estimated from the neighbours by default.
+    n_jobs : int, optional
+        Threads; every core by default. The result does not depend on it.
 
     Returns
     -------
@@ -194,73 +224,71 @@ def bootstrap_states(
     (2, 2)
     """
     check_type("neighbors", neighbors, Neighbors, remedy="`neighbors_from` takes arrays.")
-    lengths = _check_lengths(lengths, len(neighbors))
+    lengths = check_lengths(lengths, len(neighbors))
     n_bootstrap = check_int("n_bootstrap", n_bootstrap, 1)
     level = check_real("level", level, above=0, at_most=0.5)
     graph = neighbors.graph(k=k)
-    dimension = _dimension(neighbors, dimension)
+    dimension = _dimension(neighbors, dimension, n_jobs)
     m = min(2 * graph.k, neighbors.k)
-    logf = dtm_log_density(neighbors, n_neighbors=m, dimension=dimension)
-    peaks = compute_persistence(graph, logf)
-    gap = peaks.prominence_gap(level=level)
+    sampled = _log_density(neighbors, m, density, dimension, bandwidth)
+    peaks = compute_persistence(graph, sampled, n_jobs=n_jobs)
+    gap = _divide(peaks, level, min_prominence)
     basins = peaks.basins(gap.threshold)
-
-    rng = np.random.default_rng(seed)
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    counts = np.empty(n_bootstrap, np.int64)
+    indicators = np.split(basins[:, None] == np.arange(gap.n_states), np.cumsum(lengths)[:-1])
+    units = bootstrap_units(lengths, inefficiency=statistical_inefficiency(indicators))
+    draws = units.draw(n_bootstrap, seed=seed)
+    counts = np.empty(len(draws), np.int64)
     found = np.zeros(gap.n_states)
-    for r in range(n_bootstrap):
-        drawn = np.bincount(rng.integers(len(lengths), size=len(lengths)), minlength=len(lengths))
-        kept, logf = _weighted_log_density(neighbors, drawn[owner], m, dimension)
-        peaks = compute_persistence(_subgraph(graph, kept), logf[kept])
-        # The bootstrap sample's own error comes on top of the sample's, and is as large: twice the variance.
-        division = peaks.prominence_gap(level=level, noise=np.sqrt(2) * peaks.noise)
+    for r, drawn in enumerate(draws):
+        weights = units.per_frame(drawn)
+        logf = reweighted_log_density(neighbors, sampled, weights, n_neighbors=m)
+        kept = weights > 0
+        peaks = compute_persistence(_subgraph(graph, kept), logf[kept], n_jobs=n_jobs)
+        # The mean of Poisson weights of m neighbours adds a variance of 1/m to that of the sample, which is
+        # (2d + 4) / (d + 4) / m.
+        noise = peaks.noise * np.sqrt(1 + (dimension + 4) / (2 * dimension + 4))
+        division = _divide(peaks, level, min_prominence, noise)
         tops = peaks.peaks[peaks.states(division.threshold)]
         # Frames that lost their neighbours form fragments, which no graph of k neighbours has.
         components = peaks.basins(np.inf)
         tops = tops[np.bincount(components)[components[tops]] > graph.k]
         counts[r] = len(tops)
         found[np.unique(basins[np.flatnonzero(kept)[tops]])] += 1
-    return StateBootstrap(read_only(counts), read_only(found / n_bootstrap), gap)
+    support = found / len(draws) if len(draws) else np.full(gap.n_states, np.nan)
+    return StateBootstrap(read_only(counts), read_only(support), gap)
 
 
-def _dimension(neighbors: Neighbors, dimension: float | None) -> float:
-    return (
-        intrinsic_dimension(neighbors) if dimension is None else check_real("dimension", dimension, above=0)
+def _dimension(neighbors: Neighbors, dimension: float | None, n_jobs: int | None) -> float:
+    if dimension is None:
+        return intrinsic_dimension(neighbors, n_jobs=n_jobs)
+    return check_real("dimension", dimension, above=0)
+
+
+def _log_density(
+    neighbors: Neighbors, m: int, density: Density, dimension: float, bandwidth: float | None
+) -> np.ndarray:
+    if check_choice("density", density, get_args(Density)) == "dtm":
+        return dtm_log_density(neighbors, n_neighbors=m, dimension=dimension)
+    return kde_log_density(neighbors, dimension=dimension, bandwidth=bandwidth)
+
+
+def _divide(
+    peaks: Persistence, level: float, min_prominence: float | None, noise: float | None = None
+) -> ProminenceGap:
+    """Divide prominences by the test, or at a prominence that is given."""
+    gap = peaks.prominence_gap(level=level, noise=noise)
+    if min_prominence is None:
+        return gap
+    finite = peaks.prominences[np.isfinite(peaks.prominences)]
+    above = finite >= check_real("min_prominence", min_prominence, above=0)
+    return replace(
+        gap,
+        threshold=float(min_prominence),
+        n_states=len(peaks) - int(np.count_nonzero(~above)),
+        n_noise=int(np.count_nonzero(~above)),
+        largest_noise=float(finite[~above].max(initial=0.0)),
+        smallest_state=float(finite[above].min(initial=np.inf)),
     )
-
-
-def _check_lengths(lengths: npt.ArrayLike, n: int) -> np.ndarray:
-    lengths = np.asarray(lengths)
-    remedy = "Give the number of frames of each trajectory, in order."
-    if lengths.ndim != 1 or len(lengths) < 2:
-        raise ValueError(f"`lengths` must be of at least 2 trajectories; got {lengths.tolist()}. {remedy}")
-    if not np.issubdtype(lengths.dtype, np.integer) or lengths.min() < 1 or lengths.sum() != n:
-        raise ValueError(
-            f"`lengths` must be positive integers that add up to {n}, the number of frames; got a sum of "
-            f"{lengths.sum()}. {remedy}"
-        )
-    return lengths
-
-
-def _weighted_log_density(
-    neighbors: Neighbors, weights: np.ndarray, m: int, dimension: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return (points of positive weight that have a neighbour of positive weight, log density)."""
-    logf = np.zeros(len(neighbors))
-    kept = weights > 0
-    weights = weights.astype(np.float64)
-    step = 65_536
-    for start in range(0, len(neighbors), step):
-        rows = slice(start, start + step)
-        mass = weights[neighbors.indices[rows, :m]]
-        total = mass.sum(axis=1)
-        squares = (mass * neighbors.distances[rows, :m].astype(np.float64) ** 2).sum(axis=1)
-        usable = (total > 0) & (squares > 0)
-        kept[rows] &= usable
-        total, squares = np.where(usable, total, 1.0), np.where(usable, squares, 1.0)
-        logf[rows] = np.log(total) - dimension / 2 * np.log(squares / total)
-    return kept, logf
 
 
 def _subgraph(graph: Graph, kept: np.ndarray) -> Graph:

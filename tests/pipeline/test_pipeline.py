@@ -30,8 +30,9 @@ def test_is_the_steps_one_by_one(graph: str):
     logf = mf.dtm_log_density(neighbors, dimension=dimension)
     union = neighbors.graph(k=12)
     peaks = mf.compute_persistence(union, logf)
-    tau = peaks.suggest_prominence()
-    cores = mf.find_cores(union, logf, peaks, min_prominence=tau, rule="share", share=0.2)
+    tree = mf.build_state_tree(neighbors, union, logf, peaks, dimension=dimension, lengths=[200, 250])
+    tau = tree.gaps[0].threshold
+    cores = mf.find_cores(union, logf, peaks, states=tree.states, rule="share", share=0.2)
     walk = neighbors.graph(k=12, kind=graph)
     mu = mf.solve_memberships(walk, logf, cores, beta=1.5, dimension=dimension)
     assert_array_equal(result.neighbors.indices, neighbors.indices)
@@ -73,7 +74,7 @@ def test_says_what_it_chose_and_why():
     assert list(result.chosen) == ["k", "dimension", "prominence"]
     assert result.chosen["k"].startswith("k = 22 neighbours per frame, by the number of frames (600)")
     assert "from the distances to 44 neighbours" in result.chosen["dimension"]
-    assert "2 states above a prominence of" in result.chosen["prominence"]
+    assert ": 2 states, well determined: noise makes" in result.chosen["prominence"]
     text = result.summary()
     assert text.startswith(
         "Clustering(2 states of 600 frames, k=22, beta=2 (2: as simulated, smaller: colder))"
@@ -276,7 +277,8 @@ def test_warnings_are_kept_and_given():
     points = np.random.default_rng(0).normal(size=(200, 2))
     with pytest.warns(UserWarning, match="There is one state only") as caught:
         result = mf.cluster(points)
-    assert result.warnings == ("There is one state only: all memberships are 1.",)
+    assert "1 state, POORLY determined: 200 frames are few (at least 380 are needed" in result.warnings[0]
+    assert result.warnings[1:] == ("There is one state only: all memberships are 1.",)
     assert caught[0].filename == __file__
     assert "warning: There is one state only" in result.summary()
     assert_allclose(result.memberships.values, np.ones((200, 1)), atol=1e-8)
@@ -284,16 +286,14 @@ def test_warnings_are_kept_and_given():
 
 def test_an_unclear_gap_is_no_matter_if_the_prominence_is_given():
     trajectories = blobs(200, 200, apart=4.5)
-    gap = mf.cluster(trajectories, mf.Settings(k=15, prominence=0.5)).gap
-    settings = {
-        "k": 15,
-        "level": min(0.5, 2 * gap.p_state),
-    }  # at this level the smaller state is just a state
+    tree = mf.cluster(trajectories, mf.Settings(k=15, prominence=0.5)).tree
+    # At this level the smaller state is just a state.
+    settings = {"k": 15, "level": min(0.5, 2 * tree.p[tree.at(n_states=2)].max())}
     with pytest.warns(UserWarning, match="The number of states is poorly determined"):
         result = mf.cluster(trajectories, mf.Settings(**settings))
     assert result.n_states == 2
     given = mf.cluster(trajectories, mf.Settings(prominence=result.prominence, **settings))
-    assert not given.gap.well_determined
+    assert not given.tree.well_determined
     assert given.warnings == ()
     assert_array_equal(given.memberships.values, result.memberships.values)
 

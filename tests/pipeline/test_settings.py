@@ -34,7 +34,7 @@ def test_the_defaults_are_valid_and_settings_cannot_be_changed():
         ("bandwidth", -1.0, ValueError, r"`bandwidth` must be a finite number > 0; got -1"),
         ("prominence", 0.0, ValueError, r"`prominence` must be a finite number > 0; got 0"),
         ("level", 0.6, ValueError, r"`level` must be a finite number > 0 and <= 0.5; got 0.6"),
-        ("core_rule", "top", ValueError, r"`core_rule` must be one of 'prominence', .*; got 'top'"),
+        ("core_rule", "top", ValueError, r"`core_rule` must be one of 'reach', .*; got 'top'"),
         ("core_share", 0.0, ValueError, r"`core_share` must be .* > 0 and <= 1; got 0"),
         ("core_least", 2.0, ValueError, r"`core_least` must be .* >= 0 and <= 1; got 2"),
         (
@@ -82,10 +82,11 @@ def test_good_values_at_the_limits():
 
 
 def test_the_default_k():
-    # 3.5 log n: the 50 of the paper at its number of frames; at most a tenth of the points.
+    # 3.5 log n: the 50 of the paper at its number of frames; at most a tenth of the points, but enough for
+    # a connected graph.
     assert mf.suggest_k(1_420_738) == 50
     assert mf.suggest_k(30_000) == 36
-    assert [mf.suggest_k(n) for n in (3, 9, 10, 19, 20, 100)] == [1, 1, 1, 1, 2, 10]
+    assert [mf.suggest_k(n) for n in (3, 9, 10, 19, 20, 100)] == [1, 4, 4, 7, 7, 11]
     ks = [mf.suggest_k(n) for n in range(3, 5000)]
     assert ks == sorted(ks)
     assert all(2 * k <= n - 1 for n, k in enumerate(ks, start=3))

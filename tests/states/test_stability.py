@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import mdfuzzy as mf
-from mdfuzzy.states.stability import _subgraph, _weighted_log_density
+from mdfuzzy.states.density import reweighted_log_density
+from mdfuzzy.states.stability import _subgraph
 
 
 def two_states(sizes=(600, 600), seed=0):
@@ -40,19 +41,56 @@ def test_the_default_ks_end_at_half_the_neighbours(neighbors):
     assert len(scan.k) == 7
 
 
-def test_a_weight_of_one_is_the_ordinary_density(neighbors):
-    kept, logf = _weighted_log_density(neighbors, np.ones(len(neighbors), int), 60, 2.0)
-    assert kept.all()
-    expected = mf.dtm_log_density(neighbors, dimension=2.0) + np.log(60)
-    np.testing.assert_allclose(logf, expected, rtol=0, atol=1e-12)
+def test_equal_weights_are_the_ordinary_density_to_the_bit(neighbors):
+    expected = mf.dtm_log_density(neighbors, dimension=2.0)
+    for weight in (1, 0.3):
+        found = reweighted_log_density(neighbors, expected, np.full(len(neighbors), weight))
+        np.testing.assert_array_equal(found, expected)
 
 
-def test_weights_count_neighbours_as_often_as_they_say():
+def test_weights_are_averaged_over_the_neighbours_and_the_point():
     neighbors = mf.Neighbors([[1, 2], [0, 2], [1, 0]], [[1.0, 3.0], [1.0, 2.0], [2.0, 3.0]])
-    kept, logf = _weighted_log_density(neighbors, np.array([2, 3, 0]), 2, 2.0)
-    assert kept.tolist() == [True, True, False]
-    # Point 0 sees three copies of point 1 at distance 1; point 1 sees two of point 0 at 1.
-    np.testing.assert_allclose(logf[:2], [np.log(3), np.log(2)], rtol=0, atol=1e-12)
+    found = reweighted_log_density(neighbors, np.zeros(3), [2.0, 1.0, 0.0], n_neighbors=1)
+    np.testing.assert_allclose(np.exp(found), [0.75, 0.75, 0.25])
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [([1.0, 2.0], "one value per point"), ([0.0] * 3, "not all 0"), ([-1, 1, 1], "at least 0")],
+)
+def test_weights_that_are_none(weights, message):
+    neighbors = mf.Neighbors([[1], [0], [1]], [[1.0], [1.0], [2.0]])
+    with pytest.raises(ValueError, match=f"`weights` .*{message}"):
+        reweighted_log_density(neighbors, np.zeros(3), weights)
+
+
+def test_density_and_prominence_are_used(neighbors):
+    for density, estimate in (("dtm", mf.dtm_log_density), ("kde", mf.kde_log_density)):
+        width = {"bandwidth": 0.5} if density == "kde" else {}
+        logf = estimate(neighbors, dimension=2.0, **width)
+        expected = mf.compute_persistence(neighbors.graph(k=30), logf).prominences
+        options = {"density": density, "dimension": 2.0, "min_prominence": 0.05, **width}
+        scan = mf.states_by_k(neighbors, ks=[30], **options)
+        assert scan.n_states.tolist() == [np.count_nonzero(expected >= 0.05)]
+        assert mf.bootstrap_states(neighbors, [240] * 5, k=30, n_bootstrap=2, **options).gap == scan.gaps[0]
+
+
+def test_the_number_of_threads_is_passed_on(neighbors, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "mdfuzzy.states.stability.compute_persistence",
+        lambda *data, n_jobs: asked.append(n_jobs) or mf.compute_persistence(*data, n_jobs=n_jobs),
+    )
+    mf.states_by_k(neighbors, ks=[20], n_jobs=1)
+    mf.bootstrap_states(neighbors, [240] * 5, n_bootstrap=1, n_jobs=1)
+    assert asked == [1, 1, 1]
+
+
+def test_blocks_of_a_single_trajectory_are_drawn():
+    rng = np.random.default_rng(3)
+    points = two_states()[rng.permutation(1200)]
+    result = mf.bootstrap_states(mf.euclidean_neighbors(points, n_neighbors=60), [1200], n_bootstrap=5)
+    assert result.support.tolist() == [1.0, 1.0]
 
 
 def test_a_subgraph_keeps_the_edges_between_the_points_kept():
@@ -105,8 +143,6 @@ def test_bad_input_is_refused(neighbors):
         mf.states_by_k(few)
     with pytest.raises(ValueError, match=r"`dimension` must be a finite number > 0; got 0"):
         mf.states_by_k(neighbors, dimension=0)
-    with pytest.raises(ValueError, match=r"`lengths` must be of at least 2 trajectories; got \[1200\]"):
-        mf.bootstrap_states(neighbors, [1200])
     with pytest.raises(
         ValueError, match=r"`lengths` must be positive integers that add up to 1200.*sum of 1100"
     ):

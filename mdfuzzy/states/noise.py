@@ -1,0 +1,219 @@
+"""How high the hills are that sampling noise makes in a log density, smoothed not at all, once, or twice."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import check_int, check_real, check_type, read_only
+from mdfuzzy._threads import share, using_threads
+from mdfuzzy.neighbors.graph import Graph
+from mdfuzzy.neighbors.neighbors import Neighbors
+from mdfuzzy.states.correlation import NeighborsInTime, neighbors_in_time
+from mdfuzzy.states.prominence import expected_noise
+
+#: Independent neighbourhoods over which the errors are averaged, at least.
+_NEIGHBORHOODS = 500
+_MAX_DRAWS = 20
+#: Frames that come back together less often than this count as independent.
+_CORRELATED = 1.1
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NoiseModel:
+    """The noise of a log density and of its averages over neighbours, level by level.
+
+    Attributes
+    ----------
+    scales : (L,) float64
+        The scale of noise prominences if errors at a peak and at its saddle were independent: the square root
+        of two times the standard deviation of the error; in the unit of the log density.
+    reduction : (L,) float64
+        By how much smoothing reduces the error; 1 for the first level, which is not smoothed.
+    inflation : (L,) float64
+        By how much frames that are close in time increase the differences between a frame and its
+        surroundings; 1 for independent frames.
+    n_neighbors : (L,) float64
+        The number of independent frames that the average at each level has seen.
+    dimension : float
+        The dimension of the density.
+    in_time : NeighborsInTime or None
+        The neighbours that are close in time; None if the trajectories are not known.
+    """
+
+    scales: np.ndarray
+    reduction: np.ndarray
+    inflation: np.ndarray
+    n_neighbors: np.ndarray
+    dimension: float
+    in_time: NeighborsInTime | None
+
+    def __post_init__(self) -> None:
+        for name in ("scales", "reduction", "inflation", "n_neighbors"):
+            object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), np.float64)))
+
+    def __len__(self) -> int:
+        return len(self.scales)
+
+
+def smooth_log_density(
+    neighbors: Neighbors, log_density: npt.ArrayLike, *, k: int, n_jobs: int | None = None
+) -> np.ndarray:
+    """Average the log density of every point with those of its k nearest neighbours.
+
+    Over its own neighbours only, not over all edges of the union graph: in many dimensions a point near a
+    peak is among the neighbours of hundreds of outlying points, which would pull its average down.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        Of points among themselves.
+    log_density : (n,) array
+        One value per point.
+    k : int
+        How many of the neighbours.
+    n_jobs : int, optional
+        Threads; every core by default. The result does not depend on it.
+
+    Returns
+    -------
+    (n,) float64
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> neighbors = mf.euclidean_neighbors([[0.0], [1.0], [3.0], [7.0]], n_neighbors=2)
+    >>> smooth_log_density(neighbors, [0.0, 1.0, 3.0, 7.0], k=1)
+    array([0.5, 0.5, 2. , 5. ])
+    """
+    from mdfuzzy._kernels import smoothing
+
+    check_type("neighbors", neighbors, Neighbors, remedy="`neighbors_from` takes arrays.")
+    k = check_int("k", k, 1, neighbors.k)
+    values = np.ascontiguousarray(log_density, np.float64)
+    means = np.empty_like(values)
+    with using_threads(n_jobs):
+        share(smoothing.neighbor_means, len(means), neighbors.indices, k, values, means)
+    return means
+
+
+def measure_noise(
+    neighbors: Neighbors,
+    graph: Graph,
+    log_density: np.ndarray,
+    *,
+    dimension: float,
+    lengths: npt.ArrayLike | None = None,
+    n_levels: int = 3,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> NoiseModel:
+    r"""Measure how large the errors of the log density are on each level of smoothing.
+
+    The error of one density estimate is known: its variance is :math:`\sigma^2 = (2d+4)/((d+4)m)` for m
+    independent neighbours. By how much an average over neighbours reduces it depends on how far the
+    neighbourhoods of neighbours overlap, and so on the dimension. That is measured: every frame gets a random
+    weight, as in a bootstrap, the log density changes (to first order) by the average over the neighbours of
+    :math:`(w-1)(1 + \frac d2 (1 - r^2/\mathrm{DTM}^2))`, and this change is smoothed like the density itself.
+
+    Frames that are close in time are not independent. If the trajectories are known, the weights are drawn a
+    second time for blocks as long as the window in which neighbours depend on time, and the differences
+    between a frame and its surroundings (two rounds of smoothing) are compared with those of
+    independent weights. What a whole region shares moves no hill in it, and does not count.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        At least 2k of every point.
+    graph : Graph
+        With k neighbours per point.
+    log_density : (n,) float64
+        In any unit.
+    dimension : float
+        The dimension d of the density.
+    lengths : (T,) array of int, optional
+        Frames per trajectory; without them frames count as independent.
+    n_levels : int
+        Levels: one more than rounds of smoothing.
+    seed : int
+        Random seed of the weights.
+    n_jobs : int, optional
+        Threads; every core by default. The result does not depend on it.
+
+    Returns
+    -------
+    NoiseModel
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).random((5000, 2))
+    >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=60)
+    >>> graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors, dimension=2.0)
+    >>> noise = measure_noise(neighbors, graph, log_density, dimension=2.0)
+    >>> noise.reduction.round(1)
+    array([1. , 0.8, 0.7])
+    """
+    n_levels = check_int("n_levels", n_levels, 1)
+    dimension = check_real("dimension", dimension, above=0)
+    single, m = expected_noise(graph, log_density)
+    m = min(m, neighbors.k)
+    k = max(1, m // 2)
+    rng = np.random.default_rng(seed)
+    draws = int(np.clip(np.ceil(_NEIGHBORHOODS * m / len(neighbors)), 1, _MAX_DRAWS))
+    options = {"m": m, "k": k, "dimension": dimension, "n_levels": n_levels, "draws": draws, "n_jobs": n_jobs}
+    errors, local = _deviations(neighbors, rng, block=1, **options)
+    reduction = errors / errors[0]
+    in_time, inflation = None, np.ones(n_levels)
+    if lengths is not None:
+        in_time = neighbors_in_time(neighbors, lengths, n_neighbors=m, n_jobs=n_jobs)
+        if in_time.inefficiency > _CORRELATED and in_time.window > 1:
+            # Blocks are fewer than frames, and few draws of them vary.
+            options["draws"] = min(_MAX_DRAWS, draws * in_time.window)
+            blocks = _deviations(neighbors, rng, block=in_time.window, **options)[1]
+            inflation = np.maximum(blocks / local, 1.0)
+    return NoiseModel(
+        scales=single * reduction * inflation,
+        reduction=reduction,
+        inflation=inflation,
+        n_neighbors=m / (reduction * inflation) ** 2,
+        dimension=dimension,
+        in_time=in_time,
+    )
+
+
+def _deviations(
+    neighbors: Neighbors,
+    rng: np.random.Generator,
+    *,
+    block: int,
+    m: int,
+    k: int,
+    dimension: float,
+    n_levels: int,
+    draws: int,
+    n_jobs: int | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the standard deviations of the error and of its difference from its surroundings, per level.
+
+    Blocks may reach across the end of a trajectory: few do, and the weights are random.
+    """
+    from mdfuzzy._kernels import smoothing
+
+    n = len(neighbors)
+    squares = np.zeros((2, n_levels))
+    for _ in range(draws):
+        weights = rng.poisson(1.0, size=-(-n // block)).astype(np.float32)
+        weights = np.roll(np.repeat(weights, block)[:n], int(rng.integers(n)))
+        errors = np.empty(n)
+        with using_threads(n_jobs):
+            share(
+                smoothing.density_errors, n, neighbors.indices, neighbors.distances, m, dimension, weights,
+                errors,
+            )  # fmt: skip
+        levels = [errors]
+        for _ in range(n_levels + 1):
+            levels.append(smooth_log_density(neighbors, levels[-1], k=k, n_jobs=n_jobs))
+        squares[0] += [np.var(levels[at]) for at in range(n_levels)]
+        squares[1] += [np.var(levels[at] - levels[at + 2]) for at in range(n_levels)]
+    return tuple(np.sqrt(squares / draws))
