@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_int, check_real, read_only
+from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
 
 #: With so many trajectories or more, whole trajectories are drawn.
 ENOUGH_TRAJECTORIES = 5
@@ -21,7 +21,7 @@ _WINDOW = 5.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class BootstrapUnits:
+class BootstrapUnits(ReadOnly):
     """The parts of the trajectories that a bootstrap draws as a whole.
 
     Attributes

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_int, check_real, check_type, read_only
+from mdfuzzy._check import ReadOnly, check_int, check_real, check_type, read_only
 from mdfuzzy._threads import share, using_threads
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
@@ -20,7 +20,7 @@ _CORRELATED = 1.1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class NoiseModel:
+class NoiseModel(ReadOnly):
     """The noise of a log density and of its averages over neighbours, level by level.
 
     Attributes

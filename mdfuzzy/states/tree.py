@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_int, check_real, check_type, read_only
+from mdfuzzy._check import ReadOnly, check_int, check_real, check_type, read_only
 from mdfuzzy._messages import counted
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
@@ -30,7 +30,7 @@ _DEPENDENT = 2 / 3
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class StateTree:
+class StateTree(ReadOnly):
     """Every peak of the density as a possible state: how it merges, and what speaks against noise.
 
     Attributes
