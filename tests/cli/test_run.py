@@ -114,7 +114,7 @@ def test_options_become_settings(options, settings):
         (["-k", "4000"], "`k` must be an int in [1, 749]; got 4000. The density uses 2k neighbours"),
         (
             ["--core-rule", "top"],
-            "Invalid value for '--core-rule': 'top' is not one of 'prominence', 'point'",
+            "Invalid value for '--core-rule': 'top' is not one of 'reach', 'prominence'",
         ),
         (["--density", "kde", "--bandwidth", "-1"], "`bandwidth` must be a finite number > 0; got -1"),
         (["--atoms", "name XX"], "`atoms`"),
@@ -166,7 +166,7 @@ def test_running_again_computes_nothing_and_other_settings_only_what_depends_on_
     first = capsys.readouterr().out
     for module, name in (
         (_steps, "nearest_frames"),
-        (_steps, "find_cores"),
+        (_steps, "find_reached_cores"),
         (_steps, "solve_memberships"),
     ):
         real = getattr(module, name)
@@ -229,7 +229,7 @@ def test_ctrl_c_says_that_it_can_go_on(files, tmp_path):
         "import os, signal, sys\n"
         "from mdfuzzy.pipeline import _steps\n"
         "from mdfuzzy.cli import main\n"
-        "_steps.find_cores = lambda *a, **o: os.kill(os.getpid(), signal.SIGINT)\n"
+        "_steps.find_reached_cores = lambda *a, **o: os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.exit(main(sys.argv[1:]))"
     )
     out = tmp_path / "out"

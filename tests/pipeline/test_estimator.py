@@ -142,8 +142,9 @@ def test_works_in_a_pipeline_with_clone_pickle_and_pandas():
 def test_tiny_inputs(n: int):
     points = np.array([[0.0], [1.0], [10.0], [11.5], [30.0], [31.0], [33.0], [35.0], [36.0]])[:n]
     model = mf.FuzzyModeSeeking().fit(points)
-    assert model.clustering_.k == 1
-    assert model.n_clusters_ == {3: 1, 4: 2, 9: 4}[n]  # pairs and rows of mutual neighbours
+    assert model.clustering_.k == {3: 1, 4: 1, 9: 4}[n]
+    assert model.n_clusters_ == {3: 1, 4: 2, 9: 1}[n]  # pairs of mutual neighbours
+    assert not model.clustering_.tree.well_determined
     assert_allclose(model.predict_proba([[5.0]]).sum(axis=1), [1.0], atol=1e-8)
 
 
