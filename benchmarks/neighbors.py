@@ -5,8 +5,12 @@
 
 Searches exactly, then with --recall (1 leaves that out). Prints ratios to peers timed in the same run on the
 same cores. Comparing all pairs is timed on a sample of queries and extrapolated: its cost per query is
-constant. What a virtual machine takes to get memory from its host is left out. Data: the folder of the
-full-size alanine dipeptide set (--data).
+constant. What a virtual machine takes to get memory from its host is left out. Data (--data): alanine
+dipeptide, the 36 C-alpha atoms of villin, or feature vectors in --dimensions dimensions, which are
+compared with scikit-learn and hnswlib:
+
+    python benchmarks/neighbors.py --data villin --frames 20000 60000 --neighbors 80 --recall 0.98 --peers
+    60000 python benchmarks/neighbors.py --data features --frames 200000 --neighbors 80 --dimensions 5 10 30
 """
 
 import argparse
@@ -27,12 +31,61 @@ from mdfuzzy._kernels.search.rmsd import squared_distance
 from mdfuzzy._threads import run_ranges, thread_count
 from mdfuzzy.neighbors._index import build_index
 
-DATA = Path(os.environ.get("MDFUZZY_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data")) / "ala2"
+DATA = Path(os.environ.get("MDFUZZY_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SECONDS = time.perf_counter
 #: GB that this process has before a search is timed, so that the first use of memory is not part of it.
 MEMORY = 3.5
 #: How often each search is timed; the fastest counts.
 REPEATS = 2
+
+
+def read_villin(folder: Path, n: int) -> np.ndarray:
+    """Return n frames of villin, evenly spaced; beyond 60,000, perturbed copies by 0.02 nm."""
+    packed = np.load(folder / "villin_go_01.npz")["picometres"].T.reshape(-1, 36, 3)
+    pick = np.linspace(0, len(packed) - 1, min(n, len(packed))).astype(int)
+    xyz = np.resize(packed[pick] / 1000.0, (n, 36, 3))
+    xyz[len(pick) :] += np.random.default_rng(0).normal(scale=0.02, size=(n - len(pick), 36, 3))
+    return mf.load(xyz.astype(np.float32)).xyz
+
+
+def features(n: int, dimensions: int) -> np.ndarray:
+    """Return points in twelve wells whose widths fall from dimension to dimension, as those of TICA do."""
+    random, scale = np.random.default_rng(0), 0.8 ** np.arange(dimensions)
+    wells = 3 * scale * random.normal(size=(12, dimensions))
+    return wells[random.integers(12, size=n)] + scale * random.normal(size=(n, dimensions))
+
+
+def measure_features(points: np.ndarray, k: int, queries: int) -> dict[str, float]:
+    """Time the exact search of feature vectors, hnswlib, and scikit-learn's tree and brute force on a
+    sample.
+    """
+    import hnswlib
+    from sklearn.neighbors import NearestNeighbors
+
+    n, dimensions = points.shape
+    reset_peak()
+    begin = SECONDS()
+    found = mf.euclidean_neighbors(points, n_neighbors=k)
+    seconds, memory = SECONDS() - begin, peak_memory()
+    sample = np.random.default_rng(0).choice(n, queries, replace=False)
+    result = {"points": n, "dimensions": dimensions, "seconds": seconds, "peak memory, GB": memory}
+    for name in ("kd_tree", "brute"):
+        search = NearestNeighbors(n_neighbors=k + 1, algorithm=name, n_jobs=thread_count(None)).fit(points)
+        begin = SECONDS()
+        distances = search.kneighbors(points[sample])[0]
+        result[f"times scikit-learn's {name}"] = (SECONDS() - begin) / queries * n / seconds
+    true = distances[:, -1:] * (1 + 1e-6)
+    result["recall"] = float(np.mean(found.distances[sample] <= true))
+    begin = SECONDS()
+    index = hnswlib.Index(space="l2", dim=dimensions)
+    index.init_index(max_elements=n, ef_construction=200, M=24)
+    index.set_num_threads(thread_count(None))
+    index.add_items(points)
+    index.set_ef(2 * k)
+    near = np.sqrt(index.knn_query(points, k=k + 1)[1][sample])
+    result["times hnswlib"] = (SECONDS() - begin) / seconds
+    result["recall of hnswlib"] = float(np.mean(near[:, 1:] <= true * (1 + 1e-5)))
+    return result
 
 
 def read(folder: Path, n: int) -> np.ndarray:
@@ -41,7 +94,7 @@ def read(folder: Path, n: int) -> np.ndarray:
     """
     files = sorted(folder.glob("ala2_*.npz"))
     if not files:
-        sys.exit(f"no full-size data in {folder}; pass --data FOLDER")
+        sys.exit(f"no full-size data in {folder}; pass --folder FOLDER")
     chosen = [files[0], files[5]] if n == 142_074 else files
     xyz = np.concatenate([np.load(file)["picometres"].T.reshape(-1, 10, 3) for file in chosen])
     pick = np.arange(0, len(xyz), 2) if n == 142_074 else np.linspace(0, len(xyz) - 1, n).astype(int)
@@ -122,13 +175,16 @@ def measure(xyz: np.ndarray, k: int, recall: float, queries: int) -> dict[str, f
     index = build_index(xyz)
     chunks = index.own_chunks()
     part = chunks.take(np.random.default_rng(0).permutation(len(chunks))[:64])
+    begin = SECONDS()
     counts = index.nearest(part, k)[2].sum(axis=0) / len(part.order)
+    cells_seconds = (SECONDS() - begin) / len(part.order)
     result = {
         "frames": n, "seconds": seconds, "queries per second": n / seconds,
         "times md.rmsd": mdtraj_seconds * n / seconds,
         "times vectorised kernel": kernel_seconds * n / seconds,
+        "times cells": cells_seconds * n / seconds,
         "recall": share_found(found[1.0].indices[sample], sample, rows),
-        "share of pairs tested": counts[2] / n, "share evaluated exactly": counts[3] / n,
+        "share of pairs tested by cells": counts[2] / n, "share evaluated exactly by cells": counts[3] / n,
         "cells visited per query": counts[1], "peak memory, GB": memory,
     }  # fmt: skip
     if recall < 1:
@@ -250,16 +306,28 @@ def main() -> None:
     parser.add_argument(
         "--write", type=Path, metavar="FOLDER", help="update the page about performance there"
     )
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--data", choices=("ala2", "villin", "features"), default="ala2")
+    parser.add_argument("--folder", type=Path, help="of the data sets; ../shared/data by default")
+    parser.add_argument("--dimensions", type=int, nargs="+", default=[5, 10, 30], help="of features")
     options = parser.parse_args()
     small = mf.datasets.alanine_dipeptide(stride=50)
     begin = SECONDS()
     mf.rmsd_neighbors(small, n_neighbors=10)
     mf.rmsd_neighbors(small, n_neighbors=10, recall=0.9)
     print(f"compiling or loading the kernels: {SECONDS() - begin:.1f} s")
+    if options.data == "features":
+        mf.euclidean_neighbors(features(300, 3), n_neighbors=10)
+        for n in options.frames:
+            for dimensions in options.dimensions:
+                found = measure_features(features(n, dimensions), options.neighbors, options.queries)
+                for name, value in found.items():
+                    print(f"{name:<44}{value:>16,.6g}", flush=True)
+                print()
+        return
     results, peers = [], []
+    folder = (options.folder or DATA) / {"ala2": "ala2", "villin": "villin_go"}[options.data]
     for n in options.frames:
-        xyz = read(options.data, n)
+        xyz = (read_villin if options.data == "villin" else read)(folder, n)
         results.append(measure(xyz, options.neighbors, options.recall, options.queries))
         for name, value in results[-1].items():
             print(f"{name:<44}{value:>16,.6g}", flush=True)

@@ -3,6 +3,11 @@
 from importlib import import_module
 from pathlib import Path
 
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.domains.python import PyXRefRole
+from sphinx.environment import BuildEnvironment
+
 import mdfuzzy
 
 project = "mdfuzzy"
@@ -35,6 +40,7 @@ nitpicky = True
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
+default_role = "py:name"
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_class_members_toctree = False
@@ -88,6 +94,35 @@ def write_reference(page: Path) -> None:
     if not page.exists() or page.read_text() != text:  # an unchanged page is not built again
         page.parent.mkdir(exist_ok=True)
         page.write_text(text)
+
+
+class Name(PyXRefRole):
+    """A name in a docstring: a link if it is in the reference, code if not, such as that of a parameter."""
+
+    def result_nodes(
+        self, document: nodes.document, env: BuildEnvironment, node: nodes.Element, is_ref: bool
+    ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Mark the reference as one that need not lead anywhere."""
+        node["may_be_missing"] = True
+        return [node], []
+
+
+def find_name(
+    app: Sphinx, env: BuildEnvironment, node: nodes.Element, content: nodes.TextElement
+) -> nodes.Element | None:
+    """Link a name of the package from the pages of its modules, too; one that is none is shown as code."""
+    if node.get("refdomain") != "py":
+        return None
+    target = f"mdfuzzy.{node['reftarget']}"
+    python = env.domains.python_domain
+    link = python.resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, content)
+    return link or (content if node.get("may_be_missing") else None)
+
+
+def setup(app: Sphinx) -> None:
+    """Make links of the names that docstrings have in single backticks."""
+    app.add_role_to_domain("py", "name", Name())
+    app.connect("missing-reference", find_name)
 
 
 write_reference(Path(__file__).parent / "reference" / "index.rst")

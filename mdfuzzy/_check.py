@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from numbers import Integral, Real
+from typing import NoReturn, TypeVar, cast
 
 import numpy as np
 
+Choice = TypeVar("Choice", bound=str)
 
-def _refuse(name: str, rule: str, value: object, remedy: str, kind: type[Exception] = ValueError) -> None:
+
+def _refuse(name: str, rule: str, value: object, remedy: str, kind: type[Exception] = ValueError) -> NoReturn:
     raise kind(f"`{name}` must be {rule}; got {value!r}." + (f" {remedy}" if remedy else ""))
 
 
@@ -57,14 +60,14 @@ def check_optional_bool(name: str, value: object) -> bool | None:
     """Return `value` if it is True, False or None, or raise."""
     if not any(value is each for each in (True, False, None)):
         _refuse(name, "True, False or None", value, "", TypeError)
-    return value
+    return cast("bool | None", value)
 
 
-def check_choice(name: str, value: object, choices: Sequence[str], *, remedy: str = "") -> str:
+def check_choice(name: str, value: object, choices: Sequence[Choice], *, remedy: str = "") -> Choice:
     """Return `value` if it is one of `choices`, or raise."""
     if value not in choices:
         _refuse(name, "one of " + ", ".join(map(repr, choices)), value, remedy)
-    return value
+    return cast("Choice", value)
 
 
 def check_type(name: str, value: object, *kinds: type | None, remedy: str = "") -> None:
@@ -77,6 +80,7 @@ def check_type(name: str, value: object, *kinds: type | None, remedy: str = "") 
 
 def check_numbers(name: str, values: object) -> np.ndarray:
     """Return `values` as a float64 array, not copied if it is one, or raise."""
+    check_unmasked(name, values)
     try:
         array = np.asarray(values)
         if array.dtype.kind == "c":  # a cast would drop the imaginary parts
@@ -88,6 +92,15 @@ def check_numbers(name: str, values: object) -> np.ndarray:
         raise TypeError(
             f"`{name}` must be an array of real numbers; got {type(values).__name__}: {error}."
         ) from error
+
+
+def check_unmasked(name: str, values: object) -> None:
+    """Raise if an array has masked entries, which would be taken for numbers."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(
+            f"`{name}` must not have masked entries; got {np.ma.count_masked(values)} of them. Leave such "
+            "frames out, or pass the `filled()` array."
+        )
 
 
 def check_finite(name: str, array: np.ndarray, *, remedy: str = "") -> np.ndarray:
@@ -108,3 +121,27 @@ def read_only(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+class ReadOnly:
+    """Results whose arrays cannot be written to, copies of them (`pickle`, `copy.deepcopy`) included.
+
+    Examples
+    --------
+    >>> import copy, mdfuzzy as mf
+    >>> graph = mf.Neighbors([[1], [0]], [[1.0], [1.0]])
+    >>> copy.deepcopy(graph).indices.flags.writeable
+    False
+    """
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update({name: _read_only_inside(value) for name, value in state.items()})
+
+
+def _read_only_inside(value: object) -> object:
+    """Return arrays, and those in a tuple, such that they cannot be written to; other things as they are."""
+    if isinstance(value, np.ndarray):
+        return read_only(value)
+    if type(value) is tuple:
+        return tuple(map(_read_only_inside, value))
+    return value

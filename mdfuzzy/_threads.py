@@ -157,12 +157,12 @@ def _run(pool: ThreadPoolExecutor, work: Callable[[int, int], object], total: in
 
 def _submit(
     pool: ThreadPoolExecutor, work: Callable[[int, int], object], part: slice, step: int
-) -> list[Future]:
+) -> list[Future[object]]:
     starts = range(part.start, part.stop, step)
     return [pool.submit(work, first, min(part.stop, first + step)) for first in starts]
 
 
-def _cancel(futures: list[Future]) -> None:
+def _cancel(futures: list[Future[object]]) -> None:
     """Cancel what has not begun, and wait for what is under way."""
     for future in futures:
         future.cancel()

@@ -28,7 +28,7 @@ LIBRARIES: dict[str, set[str]] = {
     "mdtraj": {"frames", "neighbors", "exports"},
     "MDAnalysis": {"frames", "mdanalysis"},
     "tables": {"frames"},
-    "sklearn": {"neighbors", "pipeline"},
+    "sklearn": {"pipeline"},
     "threadpoolctl": {"_threads"},
     "distributed": {"workers"},
     "deeptime": {"kinetics"},
@@ -159,6 +159,25 @@ def test_every_place_of_a_library_is_used():
             found.setdefault(name.split(".")[0], set()).add(module_of(path)[0])
     for library, places in LIBRARIES.items():
         assert places == found.get(library), f"{library} is used in {sorted(found.get(library, ()))}"
+
+
+def architecture_table(head: str) -> dict[str, str]:
+    """Return the rows of a table of the page on the architecture: the first column and the second."""
+    page = Path(__file__).parents[1] / "docs" / "design" / "architecture.md"
+    if not page.exists():
+        pytest.skip("the tests are run without the documentation")
+    table = page.read_text(encoding="utf-8").partition(f"| {head} |")[2].partition("\n\n")[0]
+    return dict(re.findall(r"^\| (.+?) \| (.+) \|$", table, re.MULTILINE))
+
+
+def test_the_architecture_page_lists_the_folders_in_order():
+    assert [name.strip("`/") for name in architecture_table("folder")] == ORDER
+
+
+def test_the_architecture_page_gives_each_library_its_place():
+    rows = architecture_table("library")
+    places = {name.split(",")[0]: set(re.findall(r"`(\w+)`", where)) for name, where in rows.items()}
+    assert places == LIBRARIES
 
 
 def loaded_by(code: str) -> set[str]:

@@ -97,3 +97,18 @@ def test_partitions_are_compared_up_to_names():
     assert same_partition(np.array([0, 0, 1]), np.array([5, 5, 2]))
     assert not same_partition(np.array([0, 0, 1]), np.array([5, 2, 2]))
     assert not same_partition(np.array([0, 1, 2]), np.array([5, 2, 2]))
+
+
+def test_calls_between_modules_are_counted_once():
+    from module_calls import Recorder
+
+    import mdfuzzy as mf
+
+    recorder = Recorder()
+    mf.suggest_k(50)  # imports
+    sys.setprofile(recorder)
+    for n in (50, 60, 70):
+        mf.suggest_k(n)
+    sys.setprofile(None)
+    assert recorder.calls == {(("pipeline.settings", "suggest_k"), ("_check", "check_int"))}
+    assert recorder.sequence == [("pipeline.settings", "_check")]

@@ -86,11 +86,11 @@ def test_nothing_is_done_twice_and_other_settings_go_on_from_what_is_there(finis
     again = snakemake()
     assert again.returncode == 0
     assert "Nothing to be done" in again.stdout + again.stderr
-    neighbours = finished / "states" / "neighbors.json"
+    neighbours = finished / "states" / "data" / "neighbors.json"
     before = neighbours.stat().st_mtime_ns
     config = folder / "config.yaml"
     config.write_text(config.read_text().replace("--prominence 1", "--prominence 1 --beta 0.5"))
-    colder = snakemake("results/states/visits.json")
+    colder = snakemake("results/states/data/visits.json")
     assert colder.returncode == 0, colder.stderr
     assert mf.RunDir(finished / "states").settings.beta == 0.5
     assert neighbours.stat().st_mtime_ns == before

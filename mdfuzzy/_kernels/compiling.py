@@ -3,11 +3,12 @@
 import logging
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from numba.core import event
+
+from mdfuzzy._kernels.process import start_python
 
 logger = logging.getLogger("mdfuzzy")
 
@@ -42,7 +43,7 @@ class _Listener(event.Listener):
 @contextmanager
 def announced() -> Iterator[None]:
     """Inside the block, log a message when the first kernel is compiled that is not on the disk."""
-    told = []
+    told: list[str] = []
 
     def announce(module: str) -> None:
         if not told:
@@ -61,14 +62,13 @@ def compiled_ahead() -> Iterator[None]:
     it is needed earlier, this process waits. The other one is started when the first kernel is not there
     yet, and stopped when the block ends.
     """
-    processes: list[subprocess.Popen] = []
+    processes: list[subprocess.Popen[bytes]] = []
 
     def share(module: str) -> None:
         if not processes:
-            command = [sys.executable, "-W", "ignore", "-c", _LATER_STEPS]
             with suppress(OSError):  # then this process compiles everything
-                silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-                processes.append(subprocess.Popen(command, **silent))
+                nowhere = subprocess.DEVNULL
+                processes.append(start_python(_LATER_STEPS, stdout=nowhere, stderr=nowhere))
         elif not module.startswith(_SEARCH):
             processes[0].wait()
 
@@ -81,4 +81,5 @@ def compiled_ahead() -> Iterator[None]:
     finally:
         for process in processes:
             process.kill()
+            process.stdin.close()
             process.wait()

@@ -122,3 +122,110 @@ def borrowed(context, arrays):
         return without_owner(context, builder, signature.args[0], arguments[0])
 
     return arrays(arrays), generate
+
+
+@intrinsic
+def correlate_eight(context, blocks, start, rows, row, first, last, out, at):
+    """Set out[at + 64 j + l], j < 9, to the correlation of eight frames with a frame, atoms first to last.
+
+    The eight are side by side: blocks[start + 8 (3 i + r) + l] is coordinate r of atom i of frame l. The
+    one is rows[row], and j = 3 r + s its coordinate s. Nine sums of vectors stay in registers all along:
+    in a loop over an array of sums they would be loaded and stored for every atom.
+    """
+    width, stride = 8, 64
+
+    def generate(context, builder, signature, arguments):
+        vector, whole = ir.VectorType(ir.FloatType(), width), ir.IntType(64)
+        source = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        matrix = context.make_array(signature.args[2])(context, builder, arguments[2])
+        target = context.make_array(signature.args[6])(context, builder, arguments[6]).data
+        columns = builder.extract_value(matrix.shape, 1)
+        source = builder.gep(source, [arguments[1]])
+        frame = builder.gep(matrix.data, [builder.mul(arguments[3], columns)])
+        before = builder.block
+        loop, after = builder.append_basic_block("atoms"), builder.append_basic_block("done")
+        builder.branch(loop)
+        builder.position_at_end(loop)
+        atom = builder.phi(whole)
+        sums = [builder.phi(vector) for _ in range(9)]
+        atom.add_incoming(arguments[4], before)
+        for total in sums:
+            total.add_incoming(vector(None), before)
+        base = builder.mul(atom, whole(3))
+        eight, one = [], []
+        for r in range(3):
+            element = builder.add(base, whole(r))
+            pointer = builder.gep(source, [builder.mul(element, whole(width))])
+            eight.append(builder.load(builder.bitcast(pointer, vector.as_pointer()), align=4))
+            number = builder.load(builder.gep(frame, [element]))
+            first_place = builder.insert_element(vector(ir.Undefined), number, ir.IntType(32)(0))
+            everywhere = ir.VectorType(ir.IntType(32), width)(None)
+            one.append(builder.shuffle_vector(first_place, vector(ir.Undefined), everywhere))
+        contracted = ("contract",)  # to one instruction where the processor has it
+        new = [
+            builder.fadd(sums[3 * r + s], builder.fmul(eight[r], one[s], flags=contracted), flags=contracted)
+            for r in range(3)
+            for s in range(3)
+        ]
+        following = builder.add(atom, whole(1))
+        atom.add_incoming(following, loop)
+        for total, value in zip(sums, new, strict=True):
+            total.add_incoming(value, loop)
+        builder.cbranch(builder.icmp_signed("<", following, arguments[5]), loop, after)
+        builder.position_at_end(after)
+        for j, value in enumerate(new):
+            element = builder.add(arguments[7], whole(stride * j))
+            pointer = builder.bitcast(builder.gep(target, [element]), vector.as_pointer())
+            builder.store(value, pointer, align=4)
+        return context.get_dummy_value()
+
+    whole = types.int64
+    return types.void(blocks, whole, rows, whole, whole, whole, out, whole), generate
+
+
+@intrinsic
+def lanes_near(context, queries, lane, targets, rows, limit):
+    """Return which of 64 targets are within the squared `limit` of query `lane`; all float32, lane blocks.
+
+    `rows` coordinates, a multiple of 4, after each four of which it ends if none is near. The 64 sums stay in
+    registers, which those of a loop over an array of sums would not.
+    """
+
+    def generate(context, builder, signature, arguments):
+        vector, whole = ir.VectorType(ir.FloatType(), SIZE), ir.IntType(64)
+        everywhere = ir.VectorType(ir.IntType(32), SIZE)(None)
+
+        def spread(number):
+            first = builder.insert_element(vector(ir.Undefined), number, ir.IntType(32)(0))
+            return builder.shuffle_vector(first, vector(ir.Undefined), everywhere)
+
+        query = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        target = context.make_array(signature.args[2])(context, builder, arguments[2]).data
+        limits = spread(arguments[4])
+        before = builder.block
+        loop, after = builder.append_basic_block("rows"), builder.append_basic_block("done")
+        builder.branch(loop)
+        builder.position_at_end(loop)
+        row, total = builder.phi(whole), builder.phi(vector)
+        row.add_incoming(whole(0), before)
+        total.add_incoming(vector(None), before)
+        contracted, added = ("contract",), total
+        for r in range(4):
+            start = builder.mul(builder.add(row, whole(r)), whole(SIZE))
+            number = builder.load(builder.gep(query, [builder.add(start, arguments[1])]))
+            pointer = builder.bitcast(builder.gep(target, [start]), vector.as_pointer())
+            apart = builder.fsub(spread(number), builder.load(pointer, align=4))
+            added = builder.fadd(added, builder.fmul(apart, apart, flags=contracted), flags=contracted)
+        bits = builder.bitcast(builder.fcmp_ordered("<=", added, limits), whole)
+        following = builder.add(row, whole(4))
+        row.add_incoming(following, loop)
+        total.add_incoming(added, loop)
+        more = builder.and_(
+            builder.icmp_signed("<", following, arguments[3]), builder.icmp_signed("!=", bits, whole(0))
+        )
+        builder.cbranch(more, loop, after)
+        builder.position_at_end(after)
+        return bits
+
+    whole, single = types.int64, types.float32
+    return types.uint64(queries, whole, targets, whole, single), generate

@@ -1,19 +1,24 @@
 """One decorator for every kernel: compiled on first call, kept on disk where the disk allows it."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numba
 
 
-def compiled(**options: object) -> Callable[[Callable], Callable]:
+def compiled(**options: object) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile a function with numba's nopython mode and no division check, cached on disk if possible.
 
     ``error_model="numpy"`` matters: Python's check for division by zero alone blocks vectorisation.
     Where no cache directory can be written numba refuses to decorate at all; then the kernel is
     compiled anew in every process.
     """
+    if numba.config.DISABLE_JIT:
+        raise RuntimeError(
+            "mdfuzzy needs compiled kernels, but the variable NUMBA_DISABLE_JIT forbids to compile. Unset it."
+        )
 
-    def decorate(function: Callable) -> Callable:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return numba.njit(cache=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
         except RuntimeError as error:

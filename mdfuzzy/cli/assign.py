@@ -1,6 +1,7 @@
 """``mdfuzzy assign``: new trajectories against the states of a finished run."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,7 +14,7 @@ from mdfuzzy.cli.outputs import write_exports
 @run_argument
 @reading_options
 @output_option("Where the results go. Default: RUN/exports/assigned.")
-def command(folder: str, files: tuple[str, ...], output: str | None, **reading: object) -> None:
+def command(folder: str, files: tuple[str, ...], output: str | None, **reading: Any) -> None:
     """Give the frames of new trajectories memberships in the states of a finished run.
 
     The states stay as they are. Topology and atoms are those of the run unless given. Writes discrete

@@ -5,12 +5,12 @@ from pathlib import Path
 import click
 
 import mdfuzzy as mf
-from mdfuzzy.cli.options import Command, Option, output_option, run_argument
+from mdfuzzy.cli.options import Command, Decorated, Option, output_option, run_argument
 from mdfuzzy.cli.outputs import write_exports
 from mdfuzzy.exports.kinds import KINDS
 
 
-def _choices(function):
+def _choices(function: Decorated) -> Decorated:
     for name, what in reversed(KINDS.items()):
         function = click.option(f"--{name}", cls=Option, is_flag=True, help=f"{what}.")(function)
     return function

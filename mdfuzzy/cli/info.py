@@ -1,6 +1,7 @@
 """``mdfuzzy info``: what trajectory files, or a run directory, hold."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,7 +12,7 @@ from mdfuzzy.frames.regions import region_table
 
 @click.command("info", cls=Command)
 @reading_options
-def command(files: tuple[str, ...], **reading: object) -> None:
+def command(files: tuple[str, ...], **reading: Any) -> None:
     """Show what trajectory files, or a run directory, hold.
 
     Of files: the number of trajectories, frames and atoms, the times in ps, and how the residues are

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import Field, fields
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import click
 
 from mdfuzzy.pipeline.settings import Settings
+
+#: A function that is given options, or the command made of it.
+Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 
 
 class Option(click.Option):
@@ -21,7 +24,8 @@ class Command(click.Command):
     """A command whose help lists its options under headings."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        sections: dict[str, list] = {}
+        """Write the options, each below the heading of its section."""
+        sections: dict[str, list[Any]] = {}
         for option in self.get_params(ctx):
             if isinstance(option, click.Option):
                 title = getattr(option, "section", "Help")
@@ -31,7 +35,7 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
 
-class NumberOrWord(click.ParamType):
+class NumberOrWord(click.ParamType):  # type: ignore[type-arg]  # older releases of click take none
     """A number, or one of several words."""
 
     name = "number or word"
@@ -40,9 +44,13 @@ class NumberOrWord(click.ParamType):
         self.words = words
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Return how the help names a value."""
         return "|".join(["NUMBER", *self.words])
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+    def convert(
+        self, value: str | float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float | str:
+        """Return the word or the number that was typed, or end with an error."""
         if value in self.words:
             return value
         try:
@@ -51,14 +59,14 @@ class NumberOrWord(click.ParamType):
             self.fail(f"{value!r} is neither a number nor {' or '.join(map(repr, self.words))}.", param, ctx)
 
 
-def decorated(command: Callable, options: list[Callable]) -> Callable:
+def decorated(command: Decorated, options: list[Callable[[Decorated], Decorated]]) -> Decorated:
     """Give a command options, listed in this order."""
     for decorate in reversed(options):
         command = decorate(command)
     return command
 
 
-def reading_options(command: Callable) -> Callable:
+def reading_options(command: Decorated) -> Decorated:
     """Give a command the trajectory files and how they are read: the arguments of `load`."""
     title = "Reading"
     return decorated(
@@ -101,7 +109,7 @@ def reading_options(command: Callable) -> Callable:
     )
 
 
-def output_option(help_text: str, default: str | None = None) -> Callable:
+def output_option(help_text: str, default: str | None = None) -> Callable[[Decorated], Decorated]:
     """Return an option for where to write."""
     return click.option(
         "-o",
@@ -118,11 +126,11 @@ def output_option(help_text: str, default: str | None = None) -> Callable:
 run_argument = click.argument("folder", metavar="RUN", type=click.Path(exists=True, file_okay=False))
 
 
-def setting_options(**defaults: object) -> Callable[[Callable], Callable]:
+def setting_options(**defaults: object) -> Callable[[Decorated], Decorated]:
     """Give a command an option for every field of `Settings`; `defaults` replace those of `Settings`."""
     hints = get_type_hints(Settings)
 
-    def decorate(command: Callable) -> Callable:
+    def decorate(command: Decorated) -> Decorated:
         each = fields(Settings)
         return decorated(
             command,
@@ -132,12 +140,12 @@ def setting_options(**defaults: object) -> Callable[[Callable], Callable]:
     return decorate
 
 
-def take_settings(values: dict[str, object]) -> Settings:
+def take_settings(values: dict[str, Any]) -> Settings:
     """Take the options of `setting_options` out of the values of all options and return the settings."""
     return Settings(**{field.name: values.pop(field.name) for field in fields(Settings)})
 
 
-def _option(field: Field, hint: object, default: object) -> Callable:
+def _option(field: Field[Any], hint: object, default: object) -> Callable[[Decorated], Decorated]:
     """Return the option for a setting: its name, type, default and help text."""
     name = field.name.replace("_", "-")
     kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]

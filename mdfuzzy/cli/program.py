@@ -1,6 +1,8 @@
 """What all commands share: the name before them, and how errors and messages reach the user."""
 
+import errno
 import logging
+import re
 import sys
 import traceback
 import warnings
@@ -19,6 +21,10 @@ BAD_INPUT = (
 )
 
 
+#: Errors of the system that another path puts right.
+BAD_PATH = frozenset({errno.ENAMETOOLONG, errno.ELOOP, errno.EROFS, errno.EINVAL})
+
+
 @dataclass
 class Session:
     """What the options before the command's name say, and what to say if the command is interrupted."""
@@ -31,6 +37,7 @@ class InOrder(click.Group):
     """A group that lists its commands in the order in which they were added, not by the alphabet."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands in the order in which they were added."""
         return list(self.commands)
 
 
@@ -62,7 +69,7 @@ def one_line(message: object) -> str:
 def messages_on_stderr() -> Iterator[None]:
     """Inside the block, show warnings and the package's messages as single lines."""
 
-    def show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    def show_warning(message: Warning | str, *_: object, **__: object) -> None:
         click.echo(f"mdfuzzy: warning: {one_line(message)}", err=True)
 
     logger, handler = logging.getLogger("mdfuzzy"), logging.StreamHandler(sys.stderr)
@@ -94,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with messages_on_stderr():
             status = commands.main(arguments, prog_name="mdfuzzy", standalone_mode=False, obj=session)
         return status if isinstance(status, int) else 0
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         return _fail(f"interrupted{session.resume}", 130)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
@@ -103,9 +110,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if session.debug:
             traceback.print_exc()
+        if isinstance(error, OSError) and error.errno is not None:
+            bad = isinstance(error, BAD_INPUT) or error.errno in BAD_PATH
+            return _fail(_system_words(error), 2 if bad else 1)
+        if isinstance(error, OSError) and re.fullmatch(r"\d+ requested and \d+ written", str(error)):
+            return _fail(f"the disk may be full ({error} by NumPy): free some space and run it again", 1)
         if isinstance(error, BAD_INPUT):
             return _fail(error, 2)
         return _fail(f"{type(error).__name__}: {error} (mdfuzzy --debug ... shows where)", 1)
+
+
+def _system_words(error: OSError) -> str:
+    """Return what the system says, with the file and without the number of the error."""
+    words = (error.strerror or type(error).__name__).lower()
+    if error.errno == errno.ENOSPC:
+        words += ": free some space and run the same command again"
+    return words if error.filename is None else f"{str(error.filename)!r}: {words}"
 
 
 def _fail(message: object, status: int) -> int:

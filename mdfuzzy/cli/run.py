@@ -3,7 +3,7 @@
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -55,12 +55,13 @@ if TYPE_CHECKING:
 @click.pass_obj
 def command(
     session: Session,
+    /,
     files: tuple[str, ...],
     output: str,
     bare: bool,
     dask: str | None,
-    layout: str | None,
-    **options: object,
+    layout: Literal["scattered", "sharded"] | None,
+    **options: Any,
 ) -> None:
     """Find the states of a molecule in its trajectories.
 
@@ -102,7 +103,7 @@ def find_states(
     *,
     bare: bool = False,
     client: "Client | None" = None,
-    layout: str | None = None,
+    layout: Literal["scattered", "sharded"] | None = None,
 ) -> "Clustering":
     """Cluster the frames, print what was found, and write what belongs to it."""
     from mdfuzzy._kernels.compiling import compiled_ahead

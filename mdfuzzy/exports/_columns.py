@@ -1,7 +1,7 @@
 """Columns: what is known of frames, by name, as numbers and as text."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TextIO
 
@@ -61,7 +61,7 @@ def decimal_times(times: np.ndarray) -> np.ndarray:
     return single.astype(str).astype(np.float64) if np.array_equal(single, times) else times
 
 
-def write_csv(file: TextIO, columns: dict[str, Iterable], *, header: bool = True) -> None:
+def write_csv(file: TextIO, columns: Mapping[str, Iterable[object]], *, header: bool = True) -> None:
     """Write columns of equal length as lines of comma-separated values."""
     writer = csv.writer(file, lineterminator="\n")
     if header:
@@ -69,6 +69,6 @@ def write_csv(file: TextIO, columns: dict[str, Iterable], *, header: bool = True
     texts = []
     for name, values in columns.items():
         pattern = _FORMATS.get(name.partition("_")[0])
-        values = values.tolist() if isinstance(values, np.ndarray) else values
-        texts.append(values if pattern is None else [pattern % value for value in values])
+        listed = values.tolist() if isinstance(values, np.ndarray) else values
+        texts.append(listed if pattern is None else [pattern % value for value in listed])
     writer.writerows(zip(*texts, strict=True))

@@ -1,17 +1,21 @@
 """Names of trajectories: those of their files, each given once."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from mdfuzzy.frames.trajectories import Trajectories
 
+#: Bytes of a name, at most: with a suffix and a number it fits into every file system.
+_LONGEST = 120
+
 
 def trajectory_names(data: Trajectories) -> list[str]:
     """Return a name for each trajectory that can be the name of a file.
 
     That of the first file of the trajectory, with as many of its folders as tell it from the others; the
-    number of the trajectory if there is no file.
+    number of the trajectory if there is no file. A name that is too long is cut, and ends with a checksum.
 
     Examples
     --------
@@ -20,7 +24,7 @@ def trajectory_names(data: Trajectories) -> list[str]:
     ['ala2_00', 'ala2_03']
     """
     width = len(str(data.n_trajectories - 1))
-    parts = [(f"{number:0{width}}",) for number in range(data.n_trajectories)]
+    parts: list[tuple[str, ...]] = [(f"{number:0{width}}",) for number in range(data.n_trajectories)]
     for source in reversed(data.sources):
         if source.path is not None:
             path = Path(source.path)
@@ -36,7 +40,16 @@ def trajectory_names(data: Trajectories) -> list[str]:
             "_".join(each[-depth:]) if again else name
             for each, name, again in zip(parts, names, repeated, strict=True)
         ]
-    return unique(names)
+    return unique([_fitting(name) for name in names])
+
+
+def _fitting(name: str) -> str:
+    """Return a name that is not too long for a file."""
+    data = name.encode("utf-8", "backslashreplace")
+    if len(data) <= _LONGEST:
+        return name
+    checksum = hashlib.blake2b(data, digest_size=4).hexdigest()
+    return f"{data[: _LONGEST - len(checksum) - 1].decode('utf-8', 'ignore')}_{checksum}"
 
 
 def unique(names: Sequence[str]) -> list[str]:
@@ -59,5 +72,5 @@ def unique(names: Sequence[str]) -> list[str]:
     return given
 
 
-def _counts(names: Sequence[str]) -> Counter:
+def _counts(names: Sequence[str]) -> Counter[str]:
     return Counter(name.casefold() for name in names)

@@ -1,7 +1,7 @@
 """All exports of a clustering in one folder, by kind."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,42 @@ from mdfuzzy.exports.kinds import KINDS
 from mdfuzzy.exports.pyemma_files import write_pyemma
 from mdfuzzy.exports.structure_files import structures
 from mdfuzzy.exports.table import frame_table
+from mdfuzzy.kinetics.transition_regions import find_transition_regions
+from mdfuzzy.pipeline.clustering import Clustering
 
 if TYPE_CHECKING:
     from mdfuzzy.pipeline.assignment import Assignment
-    from mdfuzzy.pipeline.clustering import Clustering
+
+
+def _pyemma(folder: Path, result: "Clustering | Assignment") -> Path:
+    # Larger cores than those of the walk: hardly a visit misses them, as a Markov model needs.
+    place = folder / "pyemma"
+    write_pyemma(place, result.data, result.milestones, result.memberships, overwrite=True)
+    return place
+
+
+def _structures(folder: Path, result: "Clustering | Assignment") -> Path:
+    place = folder / "structures"
+    if isinstance(result, Clustering):
+        regions = result.transition_regions
+    else:
+        regions = find_transition_regions(result.data, result.memberships, result.milestones)
+    structures(place, result.data, result.cores, result.memberships, regions, overwrite=True)
+    return place
+
+
+def _table(folder: Path, result: "Clustering | Assignment") -> Path:
+    with new_files(folder, "table", overwrite=True) as stage:
+        frame_table(stage / "frames.csv", result.data, result.cores, result.memberships)
+    return folder / "frames.csv"
+
+
+#: What writes each of the `KINDS`, and returns where.
+_WRITERS: dict[str, Callable[[Path, "Clustering | Assignment"], Path]] = {
+    "pyemma": _pyemma,
+    "structures": _structures,
+    "table": _table,
+}
 
 
 def write_exports(
@@ -52,20 +84,4 @@ def write_exports(
     """
     for kind in kinds:
         check_choice("kinds", kind, list(KINDS))
-    folder, data = Path(folder), result.data
-    places = {}
-    for kind in kinds:
-        if kind == "pyemma":
-            # Larger cores than those of the walk: hardly a visit misses them, as a Markov model needs.
-            place = folder / "pyemma"
-            write_pyemma(place, data, result.milestones, result.memberships, overwrite=True)
-        elif kind == "structures":
-            place = folder / "structures"
-            regions = result.transition_regions
-            structures(place, data, result.cores, result.memberships, regions, overwrite=True)
-        else:
-            place = folder / "frames.csv"
-            with new_files(folder, "table", overwrite=True) as stage:
-                frame_table(stage / place.name, data, result.cores, result.memberships)
-        places[kind] = place
-    return places
+    return {kind: _WRITERS[kind](Path(folder), result) for kind in kinds}

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,7 @@ Memberships: beta = {beta:g} ({means}); rows sum to 1 (less where a frame has no
 
 
 def write_pyemma(
-    folder: str | os.PathLike,
+    folder: str | os.PathLike[str],
     data: Trajectories,
     cores: Cores,
     memberships: Memberships,
@@ -78,10 +79,22 @@ def write_pyemma(
     Path
         The folder.
 
+    Raises
+    ------
+    FileExistsError
+        If the files are there already, and `overwrite` is False.
+    ValueError
+        If memberships and cores have different numbers of states.
+
     Warns
     -----
     UserWarning
         If trajectories touch no core; PyEMMA will leave them out.
+
+    See Also
+    --------
+    kinetics.milestoned_dtrajs : The discrete trajectories that are written.
+    kinetics.markov_model : A Markov model without PyEMMA.
 
     Notes
     -----
@@ -153,7 +166,7 @@ def _write_dtraj(stem: Path, dtraj: np.ndarray, suffix: str = ".dtraj") -> None:
 
 def _trajectory_columns(
     data: Trajectories, names: list[str], first_core_frames: dict[int, int]
-) -> dict[str, list]:
+) -> dict[str, list[Any]]:
     numbers = range(data.n_trajectories)
     columns = {
         "trajectory": list(numbers),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -57,7 +57,7 @@ _AS_READ = "Coordinates and periodic box are those of the source files."
 
 
 def structures(
-    folder: str | os.PathLike,
+    folder: str | os.PathLike[str],
     frames: Frames,
     cores: Cores,
     memberships: Memberships,
@@ -101,6 +101,18 @@ def structures(
     Path
         The folder.
 
+    Raises
+    ------
+    FileExistsError
+        If the files are there already, and `overwrite` is False.
+    ValueError
+        If mdtraj does not write the format, or it needs a periodic box that the frames do not have.
+
+    See Also
+    --------
+    exports.frame_table : One line for every frame.
+    find_transition_regions : The transition frames that are written.
+
     Notes
     -----
     The folder holds
@@ -138,7 +150,7 @@ def structures(
     n = check_int("n", n, 1)
     suffix = _check_format(format)
     groups = _choose(cores, transition_regions, n)
-    atoms = "all" if frames.sources else "loaded"
+    atoms: Literal["all", "loaded"] = "all" if frames.sources else "loaded"
     reference = frames.trajectory(cores.peaks[:1], atoms=atoms)
     if suffix in _WITH_BOX and (superpose or reference.unitcell_vectors is None):
         which = "superposed structures" if superpose else "these frames"
@@ -198,7 +210,7 @@ def _choose(cores: Cores, transition_regions: TransitionRegions, n: int) -> dict
 
 
 def _read(
-    frames: Frames, groups: dict[str, np.ndarray], atoms: str, n_atoms: int
+    frames: Frames, groups: dict[str, np.ndarray], atoms: Literal["all", "loaded"], n_atoms: int
 ) -> Iterator[tuple[str, "md.Trajectory"]]:
     """Yield the structures of each group, many read at once: some formats are read from their beginning."""
     ends = np.cumsum([len(chosen) for chosen in groups.values()])
@@ -229,14 +241,17 @@ def _index(
     frames: Frames,
     cores: Cores,
     memberships: Memberships,
-) -> dict[str, list | np.ndarray]:
+) -> dict[str, list[Any] | np.ndarray]:
     """Return the columns of the table of all structures."""
     chosen = np.concatenate(list(groups.values()))
-    columns = {"structure": [name for name, _ in places], "place": [place for _, place in places]}
+    columns: dict[str, list[Any] | np.ndarray] = {
+        "structure": [name for name, _ in places],
+        "place": [place for _, place in places],
+    }
     columns |= frame_columns(frames, cores, memberships, chosen)
     if frames.sources:
-        places, numbers = frames.sources_of(chosen)
-        columns["source"] = [frames.sources[place].path or "" for place in places]
+        sources, numbers = frames.sources_of(chosen)
+        columns["source"] = [frames.sources[source].path or "" for source in sources]
         columns["source_frame"] = numbers
     return columns
 

@@ -22,7 +22,7 @@ _CHUNK = 50_000
 
 
 def frame_table(
-    path: str | os.PathLike,
+    path: str | os.PathLike[str],
     data: Trajectories,
     cores: Cores,
     memberships: Memberships,
@@ -48,6 +48,20 @@ def frame_table(
     -------
     Path
         The file.
+
+    Raises
+    ------
+    FileExistsError
+        If the files are there already, and `overwrite` is False.
+    ValueError
+        If the name does not end in .csv, .csv.gz or .parquet.
+    ImportError
+        If a Parquet file is asked for and pyarrow is missing.
+
+    See Also
+    --------
+    exports.structures : Structures of the states.
+    exports.write_pyemma : Discrete trajectories for PyEMMA.
 
     Notes
     -----

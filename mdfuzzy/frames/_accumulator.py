@@ -5,15 +5,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._warn import warn_user
+from mdfuzzy._messages import warn_user
 from mdfuzzy.frames._extraction import Plan, warn_of_open_box
 from mdfuzzy.frames._formats import has_times
+from mdfuzzy.frames._periodic import unsound_box
 from mdfuzzy.frames._readers import Piece
 from mdfuzzy.frames.frames import Frames, Source
 
 if TYPE_CHECKING:
     import mdtraj as md
     from tqdm import tqdm
+
+
+#: Distances between neighbouring atoms differ by less than this, whatever the molecule does; units by more.
+_OTHER_SCALE = 4
 
 
 @dataclass
@@ -56,6 +61,8 @@ class Store:
         self.untimed = ""  # the first piece without times
         self.any_times = False
         self.whole = False
+        self.scale: tuple[float, str] | None = None  # between the atoms of the first piece, and its name
+        self.scaled: Piece | None = None  # the piece that was compared with it last
         self.spread = False  # whether a frame was seen whose atoms are not all on one line
         self.lengths: list[int] = []
         self.sources: list[Source] = []
@@ -120,6 +127,13 @@ class Store:
         """Add some frames of a chunk, with their numbers in the source and their times, if there are any."""
         if self.xyz.count == 0 and self.topology is not None:
             warn_of_open_box(chunk, self.plan)
+        _check_box(chunk, rows, numbers, piece)
+        if times is not None and not np.isfinite(times).all():
+            raise ValueError(
+                f"Times must be finite; {piece.name} has NaN or infinite ones in frame "
+                f"{numbers[np.argmin(np.isfinite(times))]} (counted from 0). Correct the file, or convert it "
+                f"to a format without times and give `timestep`."
+            )
         self.whole |= self.plan.makes_whole(chunk, piece)
         xyz, angles = self.plan.take(chunk, rows, piece)
         # One coordinate that is not finite spoils the centroid, and so those of every other atom.
@@ -129,12 +143,28 @@ class Store:
                 f"Coordinates must be finite; {piece.name} has NaN or infinite ones in frame "
                 f"{numbers[np.argmin(finite)]} (counted from 0). Leave such frames out."
             )
+        self._check_scale(xyz[0], piece)
         self.spread = self.spread or not _is_line(xyz[:1]).all() or not _is_line(xyz).all()
         self.xyz.append(xyz)
         residues = len(self.plan.torsions.residues)
         self.phi.append(angles[:, :residues])
         self.psi.append(angles[:, residues:])
         self._add_times(times, piece)
+
+    def _check_scale(self, xyz: np.ndarray, piece: Piece) -> None:
+        """Warn if the atoms of a piece are much nearer or further apart than those of the first."""
+        if piece is self.scaled:
+            return
+        self.scaled = piece
+        between = _distance_between_atoms(xyz)
+        if self.scale is None:
+            self.scale = between, piece.name
+        elif not 1 / _OTHER_SCALE < between / self.scale[0] < _OTHER_SCALE:
+            warn_user(
+                f"The atoms of {piece.name} are {between / self.scale[0]:.3g} times as far apart as those of "
+                f"{self.scale[1]}. One of the two may be in Angstrom where nm is expected, or the other way "
+                f"round: write it again in the right unit."
+            )
 
     def _add_times(self, times: np.ndarray | None, piece: Piece) -> None:
         if times is None:
@@ -193,6 +223,32 @@ def _warn_of_overlap(last_time: float | None, times: np.ndarray | None, piece: P
             f"{piece.name} starts at {times[0]:g} ps, before the end of the piece before it at "
             f"{last_time:g} ps. If the two overlap, frames of that time are loaded twice: cut one of them."
         )
+
+
+def _check_box(chunk: "md.Trajectory", rows: slice, numbers: np.ndarray, piece: Piece) -> None:
+    """Raise if a frame has a periodic box that cannot be one."""
+    if chunk.unitcell_lengths is None:
+        return
+    lengths, angles = chunk.unitcell_lengths[rows], chunk.unitcell_angles[rows]
+    missing = lengths == 0
+    if missing[0].any() and (missing == missing[0]).all():  # no box, or one in fewer dimensions
+        return
+    bad = unsound_box(lengths, angles)
+    if bad is not None:
+        edges = " x ".join(f"{edge:.3g}" for edge in lengths[bad])
+        corners = ", ".join(f"{angle:.3g}" for angle in angles[bad])
+        raise ValueError(
+            f"Periodic boxes must have a volume and no edge shorter than a bond; {piece.name} has one of "
+            f"{edges} nm with angles {corners} in frame {numbers[bad]} (counted from 0). Correct it, or "
+            f"leave such frames out."
+        )
+
+
+def _distance_between_atoms(xyz: np.ndarray) -> float:
+    """Return the median distance of the atoms of a frame from the nearest other one."""
+    from scipy.spatial import cKDTree
+
+    return float(max(np.median(cKDTree(xyz).query(xyz, 2)[0][:, 1]), 1e-30))
 
 
 def _is_line(xyz: np.ndarray) -> np.ndarray:

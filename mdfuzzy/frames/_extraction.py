@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._warn import warn_user
+from mdfuzzy._messages import warn_user
 from mdfuzzy.frames._periodic import has_box, make_whole
 from mdfuzzy.frames._readers import Piece
 from mdfuzzy.frames._selection import Bonds, Torsions, check_indices, select_atoms, warn_of_pitfalls

@@ -1,14 +1,22 @@
 """Trajectory files: what each format holds, and their frames in chunks of bounded size."""
 
 import contextlib
-import gzip
+import errno
 import os
+import stat
+import unicodedata
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy.frames._truncation import netcdf_frames, readable_if_short
+from mdfuzzy._messages import warn_user
+from mdfuzzy.frames import _guarded, _xtc
+from mdfuzzy.frames._damage import DamageError, WrongAtomsError
+from mdfuzzy.frames._plain_path import plain_path
+from mdfuzzy.frames._records import check_dcd, check_trr
+from mdfuzzy.frames._text import check_text
+from mdfuzzy.frames._truncation import dcd_frames, netcdf_frames
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -23,7 +31,6 @@ _WITH_TOPOLOGY = _HDF5 | _PDB | _MMCIF | {".lh5", ".gro", ".arc", ".gsd", ".mol2
 
 #: Formats that `md.iterload` really streams.
 _ITERATED = _NETCDF | {
-    ".xtc",
     ".trr",
     ".dcd",
     ".lammpstrj",
@@ -31,9 +38,18 @@ _ITERATED = _NETCDF | {
     ".xyz.gz",
     ".mdcrd",
     ".crd",
-    ".dtr",
-    ".stk",
 }
+
+#: Formats whose libraries can end the process if a file is damaged.
+_GUARDED = _HDF5 | {".lh5", ".dtr", ".stk"}
+#: These, and those that are checked here because their libraries would do the same.
+_TRUSTING = _GUARDED | {".xtc", ".trr", ".dcd"}
+#: Formats that are folders, or may be.
+_FOLDERS = frozenset({".dtr", ".stk"})
+#: What may be wrong with a disk or the rights to it, and is no damage of a file.
+_SYSTEM = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EIO, errno.ENOENT, errno.ESTALE, errno.EMFILE, errno.ENFILE}
+)
 
 #: Formats that hold times in ps. For all others mdtraj counts frames and calls that the time.
 _TIMED = _NETCDF | _HDF5 | {".xtc", ".trr", ".gro", ".dtr", ".stk"}
@@ -65,14 +81,16 @@ def has_times(path: str | None, times: np.ndarray) -> bool:
 
 
 def check_file(path: str, *, name: str) -> None:
-    """Raise if a file is missing, is empty, has an unknown format, or one that needs a missing package."""
+    """Raise if a file is missing, is no file, has a name that cannot be written down, or cannot be read."""
     from mdtraj.formats.registry import FormatRegistry
 
+    _check_name(path, name)
     if not os.path.exists(path):
         raise FileNotFoundError(f"`{name}` must be an existing file; got {path!r}. There is no such file.")
     known = set(FormatRegistry.loaders)
     if name == "top":
         known = _WITH_TOPOLOGY | {".prmtop", ".parm7", ".prm7", ".psf"}
+    _check_kind(path, name)
     if extension(path) not in known:
         raise ValueError(
             f"`{name}` must have an extension that mdtraj reads; got {path!r}, extension "
@@ -89,13 +107,44 @@ def check_file(path: str, *, name: str) -> None:
             ) from error
 
 
+def _check_name(path: str, name: str) -> None:
+    """Raise if a path cannot be written into tables, reports and messages of one line."""
+    # Cc: control characters, line breaks among them; Cs: bytes that are not UTF-8; Zl, Zp: line separators.
+    if any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in path):
+        raise ValueError(
+            f"`{name}` must be a path in UTF-8 without line breaks and other control characters, or no table "
+            f"could name it; got {path!r}. Rename it."
+        )
+
+
+def _check_kind(path: str, name: str) -> None:
+    """Raise if it is no regular file that may be read."""
+    mode = os.stat(path).st_mode
+    if stat.S_ISDIR(mode):
+        if extension(path) in _FOLDERS:
+            return
+        raise IsADirectoryError(
+            f"`{name}` must be a file; got {path!r}, a folder. Name the files in it, such as "
+            f"{os.path.join(path, '*.xtc')!r}."
+        )
+    if not stat.S_ISREG(mode):
+        raise ValueError(
+            f"`{name}` must be a regular file; got {path!r}, a pipe or a device. Copy it to a file."
+        )
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise type(error)(
+            f"`{name}` must be a file that may be read; got {path!r} ({error.strerror}). Allow it."
+        ) from error
+
+
 def read_topology(path: str, *, name: str = "top") -> "md.Topology":
     """Read the topology in a file."""
-    import mdtraj as md
-
     check_file(path, name=name)
     try:
-        topology = md.load_topology(path)
+        topology = _load_topology(path)
     except Exception as error:
         raise ValueError(f"The topology in {path!r} could not be read ({_words(error)}).") from error
     if topology is None or topology.n_atoms == 0:
@@ -113,47 +162,102 @@ def stream(path: str, topology: "md.Topology") -> Iterator["md.Trajectory"]:
     topology : md.Topology
         The atoms that the file must have.
     """
-    if extension(path) in _NETCDF:  # here the library would fill what is missing with zeros
-        claimed, present = netcdf_frames(path)
-        if present < claimed:
-            _refuse_damaged(path, present, ", then the file ends too early", None)
-    size = chunk_frames(topology.n_atoms)
-    count = 0
+    count, readable = 0, None
     try:
-        for chunk in _chunks(path, topology, size):
+        readable = _check_whole(path, topology.n_atoms)
+        for chunk in _chunks(path, topology, chunk_frames(topology.n_atoms)):
             if chunk.n_atoms != topology.n_atoms:
-                raise _WrongAtomsError
+                raise WrongAtomsError(chunk.n_atoms)
             count += len(chunk.xyz)
             yield chunk
             del chunk  # before the next one is read
-    except (ImportError, MemoryError):  # nothing wrong with the file
+    except ImportError:  # nothing wrong with the file
         raise
+    except MemoryError as error:
+        raise MemoryError(
+            f"There is not enough memory to read {path!r} ({error}). If the file is not that large, it is "
+            f"corrupt."
+        ) from error
+    except _UnsoundError as error:
+        _refuse_atoms(path, topology, error.why)
+        _refuse_damaged(path, error.readable, f", {error.why}", error.why)
     except Exception as error:
-        atoms = _atoms_in(path)
-        if atoms not in (None, topology.n_atoms):
-            raise ValueError(
-                f"`top` must have the atoms of every trajectory; got {topology.n_atoms} atoms, but {path!r} "
-                f"has {atoms}. Give the topology of what was written to this file."
-            ) from error
-        _refuse_damaged(path, _count_readable(path, topology), f" ({_words(error)})", error)
+        if isinstance(error, OSError) and error.errno in _SYSTEM:
+            raise type(error)(f"{path!r} could not be read: {error.strerror}.") from error
+        _refuse_atoms(path, topology, error)
+        words = f", {error}" if isinstance(error, DamageError) else f" ({_words(error)})"
+        # What was read up to here is known for our own readers; others may have read a part of a chunk.
+        known = count if isinstance(error, DamageError) and extension(path) == ".xtc" else readable
+        _refuse_damaged(path, _count_readable(path, topology) if known is None else known, words, error)
     if count == 0:
         raise ValueError(f"{path!r} holds no frames: 0 frames could be read. Leave it out.")
-    readable = readable_if_short(path, extension(path), count)
-    if readable is not None:
-        _refuse_damaged(path, readable, ", then the file ends too early", None)
+    if readable is not None and count != readable:
+        _refuse_damaged(path, count, f", but {readable} are in it", None)
+
+
+class _UnsoundError(Exception):
+    """Before any frame was read: how many there are before what is wrong, and what that is."""
+
+    def __init__(self, readable: int, why: Exception) -> None:
+        super().__init__(str(why))
+        self.readable = readable
+        self.why = why
+
+
+def _check_whole(path: str, n_atoms: int) -> int | None:
+    """Raise `_UnsoundError` if a file is not whole; return its number of frames if that is known now."""
+    kind = extension(path)
+    frames: int | None = None
+    if kind in _NETCDF:  # here the library would fill what is missing with zeros
+        claimed, frames, problem = netcdf_frames(path)
+        frames = frames or None
+    elif kind == ".trr":
+        frames, problem = check_trr(path, n_atoms)
+    elif kind == ".dcd":
+        frames, claimed, problem = check_dcd(path, n_atoms)
+        if problem is None and frames and claimed != frames:
+            warn_user(
+                f"The header of {path!r} counts {claimed} frames, but the file holds {frames} whole ones, "
+                f"which are read. The program that wrote it may have been stopped."
+            )
+        if problem is None:
+            frames = frames or dcd_frames(path) or None
+    else:
+        frames, problem = check_text(path, kind, n_atoms)
+        frames = frames or None
+    if problem is not None:
+        raise _UnsoundError(frames or 0, problem)
+    return frames
+
+
+def _refuse_atoms(path: str, topology: "md.Topology", error: Exception) -> None:
+    """Raise if the file has another number of atoms than the topology."""
+    atoms = error.atoms if isinstance(error, WrongAtomsError) else None
+    if atoms is None and extension(path) not in _TRUSTING:
+        atoms = _atoms_in(path)
+    if atoms not in (None, topology.n_atoms):
+        raise ValueError(
+            f"`top` must have the atoms of every trajectory; got {topology.n_atoms} atoms, but {path!r} "
+            f"has {atoms}. Give the topology of what was written to this file."
+        ) from error
 
 
 def frame_count(path: str) -> int | None:
     """Return the number of frames in a file if that can be known without reading it, else None."""
     import mdtraj as md
 
-    if extension(path) not in _NETCDF | _HDF5 | {".xtc", ".trr", ".dcd"}:
-        return None
+    kind = extension(path)
     try:
-        with md.open(path) as file:
-            return len(file)
+        if kind == ".xtc":
+            return _xtc.count(path)
+        if kind in _HDF5:
+            return _guarded.count(path)
+        if kind in _NETCDF | {".trr", ".dcd"}:
+            with plain_path(path) as plain, md.open(plain) as file:
+                return len(file)
     except Exception:  # a damaged file: the reader will say what is wrong with it
-        return None
+        pass
+    return None
 
 
 def read_frames(path: str, topology: "md.Topology", numbers: np.ndarray) -> "md.Trajectory":
@@ -162,8 +266,15 @@ def read_frames(path: str, topology: "md.Topology", numbers: np.ndarray) -> "md.
 
     wanted, inverse = np.unique(numbers, return_inverse=True)
     pieces = []
-    if extension(path) in _NETCDF | {".xtc", ".dcd"}:
-        with md.open(path) as file:
+    if extension(path) == ".xtc":
+        try:
+            pieces = list(_xtc.read(path, topology, wanted))
+        except (DamageError, WrongAtomsError) as error:
+            raise ValueError(
+                f"{path!r} was changed since its frames were loaded: {error}. Load the frames again."
+            ) from error
+    elif extension(path) in _NETCDF | {".dcd"}:
+        with plain_path(path) as plain, md.open(plain) as file:
             for number in wanted:
                 file.seek(int(number))
                 pieces.append(file.read_as_traj(topology, n_frames=1))
@@ -176,6 +287,11 @@ def read_frames(path: str, topology: "md.Topology", numbers: np.ndarray) -> "md.
             first += len(chunk.xyz)
             if first > wanted[-1]:
                 break
+    if sum(len(piece.xyz) for piece in pieces) != len(wanted):
+        raise ValueError(
+            f"{path!r} was changed since its frames were loaded: frame {wanted[-1]} is no longer in it. Load "
+            f"the frames again."
+        )
     boxes = [piece.unitcell_lengths is not None for piece in pieces]
     return md.Trajectory(
         np.concatenate([piece.xyz for piece in pieces])[inverse],
@@ -186,19 +302,20 @@ def read_frames(path: str, topology: "md.Topology", numbers: np.ndarray) -> "md.
     )
 
 
-class _WrongAtomsError(Exception):
-    """The file has another number of atoms than the topology."""
-
-
 def _chunks(path: str, topology: "md.Topology", size: int) -> Iterator["md.Trajectory"]:
     import mdtraj as md
 
     kind = extension(path)
-    if kind in _ITERATED:
+    if kind == ".xtc":
+        yield from _xtc.chunks(path, topology, size)
+    elif kind in _GUARDED:
+        yield from _guarded.chunks(path, topology, size)
+    elif kind in _ITERATED:
         # All atoms and no stride: with `atom_indices` mdtraj makes a new topology for every chunk and copies
-        # frame by frame (twice the time for ten atoms); its `stride` reads every frame of an XTC file anyway,
-        # returns wrong frames of DTR files, and with `atom_indices` writes out of bounds for TRR files.
-        yield from md.iterload(path, top=topology, chunk=size)
+        # frame by frame (twice the time for ten atoms); its `stride` returns wrong frames of DTR files, and
+        # with `atom_indices` writes out of bounds for TRR files.
+        with plain_path(path) as plain:
+            yield from md.iterload(plain, top=topology, chunk=size)
     elif kind == ".gro":  # md.iterload would read all frames at once
         with md.open(path) as file:
             _check_atoms(file.n_atoms, topology)
@@ -208,12 +325,6 @@ def _chunks(path: str, topology: "md.Topology", size: int) -> Iterator["md.Traje
                 if np.any(vectors):
                     chunk.unitcell_vectors = vectors
                 yield chunk
-    elif kind in _HDF5:  # md.iterload would parse the topology again for every chunk
-        with md.open(path) as file:
-            while len(frames := file.read(n_frames=size)):
-                _check_atoms(frames.coordinates.shape[1], topology)
-                box = frames.cell_lengths, frames.cell_angles
-                yield md.Trajectory(frames.coordinates, topology, frames.time, *box)
     else:
         whole = md.load(path) if has_topology(path) else md.load(path, top=topology)
         for start in range(0, len(whole.xyz), size):
@@ -222,7 +333,7 @@ def _chunks(path: str, topology: "md.Topology", size: int) -> Iterator["md.Traje
 
 def _check_atoms(count: int, topology: "md.Topology") -> None:
     if count != topology.n_atoms:
-        raise _WrongAtomsError
+        raise WrongAtomsError(count)
 
 
 def _atoms_in(path: str) -> int | None:
@@ -231,8 +342,8 @@ def _atoms_in(path: str) -> int | None:
 
     try:
         if has_topology(path):
-            return md.load_topology(path).n_atoms
-        with md.open(path) as file:
+            return _load_topology(path).n_atoms
+        with plain_path(path) as plain, md.open(plain) as file:
             first = file.read(n_frames=1)
         return (first[0] if isinstance(first, tuple) else first).shape[1]
     except Exception:
@@ -241,8 +352,6 @@ def _atoms_in(path: str) -> int | None:
 
 def _count_readable(path: str, topology: "md.Topology") -> int:
     """Return how many whole frames a damaged file has before the damage."""
-    if extension(path) in _PDB:
-        return _whole_models(path)
     count = 0
     with contextlib.suppress(Exception):
         for chunk in _chunks(path, topology, 1):
@@ -250,22 +359,10 @@ def _count_readable(path: str, topology: "md.Topology") -> int:
     return count
 
 
-def _whole_models(path: str) -> int:
-    """Return how many models of a PDB file come before the first line or model that is damaged."""
-    count, expected, atoms = 0, None, 0
-    opener = gzip.open if path.endswith(".gz") else open
-    # A coordinate that is no number raises ValueError, compressed data without its end EOFError.
-    with contextlib.suppress(ValueError, EOFError), opener(path, "rt", errors="replace") as file:
-        for line in file:
-            if line.startswith(("ATOM  ", "HETATM")):
-                for column in (30, 38, 46):
-                    float(line[column : column + 8])
-                atoms += 1
-            elif line.startswith("ENDMDL"):
-                if expected not in (None, atoms):
-                    break
-                count, expected, atoms = count + 1, atoms, 0
-    return count
+def _load_topology(path: str) -> "md.Topology":
+    import mdtraj as md
+
+    return _guarded.topology(path) if extension(path) in _GUARDED else md.load_topology(path)
 
 
 def _refuse_damaged(path: str, readable: int, why: str, cause: Exception | None) -> None:

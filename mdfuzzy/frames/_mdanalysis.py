@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._warn import warn_user
+from mdfuzzy._messages import warn_user
 from mdfuzzy.frames._formats import chunk_frames
 from mdfuzzy.frames._mdanalysis_topology import atom_labels, universe_topology
 from mdfuzzy.frames._selection import Bonds

@@ -39,6 +39,32 @@ def box_vectors(lengths: np.ndarray, angles: np.ndarray) -> np.ndarray:
     return vectors
 
 
+#: Shorter edges, nm, are no box of atoms: less than the shortest bond.
+_LEAST_EDGE = 0.05
+
+
+def unsound_box(lengths: np.ndarray, angles: np.ndarray) -> int | None:
+    """Return the first frame whose box is no parallelepiped that holds an atom, or None.
+
+    Parameters
+    ----------
+    lengths, angles : (n, 3)
+        In nm and degrees.
+
+    Examples
+    --------
+    >>> right = np.full((2, 3), 90.0)
+    >>> unsound_box(np.array([[3.0, 3, 3], [3, 3, 1e-6]]), right)
+    1
+    >>> unsound_box(np.full((2, 3), 3.0), right) is None
+    True
+    """
+    with np.errstate(all="ignore"):
+        volume = np.linalg.det(box_vectors(lengths, angles)) / np.prod(lengths, axis=1, dtype=np.float64)
+        sound = (np.asarray(lengths) >= _LEAST_EDGE).all(axis=1) & (volume > 1e-3) & np.isfinite(volume)
+    return None if sound.all() else int(np.argmin(sound))
+
+
 def make_whole(xyz: np.ndarray, lengths: np.ndarray, angles: np.ndarray, trees: np.ndarray) -> None:
     """Move atoms by whole boxes so that no bond reaches across the boundary, in place.
 
@@ -55,12 +81,10 @@ def make_whole(xyz: np.ndarray, lengths: np.ndarray, angles: np.ndarray, trees: 
         The bonds of spanning trees, as (inner, outer) atoms, from the roots outwards.
     """
     inner, outer = trees.T
-    vectors = box_vectors(lengths, angles)
-    with np.errstate(
-        invalid="ignore"
-    ):  # coordinates that are not finite are reported later, with their frame
+    with np.errstate(all="ignore"):  # unsound boxes and coordinates are reported later, with their frame
+        vectors = box_vectors(lengths, angles)
         bonds = (xyz[:, outer] - xyz[:, inner]).astype(np.float64)
-        off = np.rint(bonds @ np.linalg.inv(vectors))
+        off = np.rint(bonds @ _inverse(vectors))
     divided = np.flatnonzero((np.abs(off) >= 1).any(axis=(1, 2)) & np.isfinite(off).all(axis=(1, 2)))
     if len(divided) == 0:
         return
@@ -68,3 +92,14 @@ def make_whole(xyz: np.ndarray, lengths: np.ndarray, angles: np.ndarray, trees: 
     for bond, (i, j) in enumerate(trees):
         shifts[:, j] = shifts[:, i] - off[divided, bond]
     xyz[divided] += shifts @ vectors[divided]
+
+
+def _inverse(vectors: np.ndarray) -> np.ndarray:
+    """Return the inverse of each matrix; NaN where there is none."""
+    try:
+        return np.linalg.inv(vectors)
+    except np.linalg.LinAlgError:
+        inverse = np.full_like(vectors, np.nan)
+        good = np.isfinite(vectors).all(axis=(1, 2)) & (np.linalg.det(vectors) != 0)
+        inverse[good] = np.linalg.inv(vectors[good])
+        return inverse

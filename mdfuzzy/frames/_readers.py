@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mdfuzzy._check import check_unmasked
 from mdfuzzy.frames import _formats
 from mdfuzzy.frames._mdanalysis import UniversePiece, is_of_mdanalysis
 
@@ -128,6 +129,7 @@ def open_piece(item: object, number: int = 0) -> Piece:
                 f"`paths` must hold arrays of numbers of shape (frames, atoms, 3) if it holds arrays; "
                 f"got shape {item.shape} and type {item.dtype}. Feature vectors go into `Features`."
             )
+        check_unmasked("paths", item)
         return ArrayPiece(item, name=f"trajectory {number} (an array)")
     if hasattr(item, "xyz") and hasattr(item, "unitcell_lengths"):
         return TrajectoryPiece(item, name=f"trajectory {number} (an md.Trajectory)")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._warn import warn_user
+from mdfuzzy._messages import warn_user
 
 if TYPE_CHECKING:
     import mdtraj as md

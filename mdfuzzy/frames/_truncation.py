@@ -4,29 +4,11 @@ import os
 import struct
 from typing import BinaryIO
 
+from mdfuzzy.frames._damage import DamageError
+
+_CUT = "then the file ends too early"
 #: Bytes per value of the netCDF types 1 to 11 (byte, char, short, int, float, double, then those of CDF-5).
 _NETCDF_WIDTH = (0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8)
-
-
-def readable_if_short(path: str, extension: str, count: int) -> int | None:
-    """Return the number of whole frames if the file ends too early, else None.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    extension : str
-        Its format.
-    count : int
-        The number of frames that mdtraj read without complaint.
-    """
-    if extension in (".xtc", ".trr"):  # XDR: everything is a multiple of four bytes
-        short = os.path.getsize(path) % 4 != 0
-    elif extension in _BEGUN:
-        short = _BEGUN[extension](path) > count
-    else:
-        short = False
-    return count if short else None
 
 
 def dcd_frames(path: str) -> int:
@@ -42,40 +24,35 @@ def dcd_frames(path: str) -> int:
     return 0
 
 
-def lammps_frames(path: str) -> int:
-    """Return the number of frames that were begun in a LAMMPS dump file."""
-    with open(path, "rb") as file:
-        return sum(line.startswith(b"ITEM: TIMESTEP") for line in file)
-
-
-def xyz_frames(path: str) -> int:
-    """Return the number of frames begun in an XYZ file: a count, a title, and a line for each atom."""
-    lines = 0
-    with open(path, "rb") as file:
-        atoms = int(file.readline())
-        for number, line in enumerate(file, start=2):
-            if line.strip():  # blank lines at the end are none of a frame
-                lines = number
-    return -(-lines // (atoms + 2))
-
-
-def netcdf_frames(path: str) -> tuple[int, int]:
-    """Return (records claimed by the header, whole records in the file) of a classic netCDF file.
+def netcdf_frames(path: str) -> tuple[int, int, Exception | None]:
+    """Return the records that a classic netCDF file claims, those whole in it, and what is wrong with it.
 
     The netCDF library fills what is missing with zeros. The layout is that of the "NetCDF Classic Format
     Specification": header, arrays of fixed size, then the records one after the other. NetCDF-4 files
     are HDF5, which notices a missing end by itself: for those both numbers are 0.
     """
+    size = os.path.getsize(path)
     with open(path, "rb") as file:
         if file.read(3) != b"CDF":
-            return 0, 0
+            return 0, 0, None
         try:
             claimed, record, begin = _read_netcdf_header(file)
-        except (struct.error, IndexError):  # not even the header is whole: the reader will say so
-            return 0, 0
-    if claimed <= 0 or record == 0:
-        return 0, 0
-    return claimed, min(claimed, max(0, os.path.getsize(path) - begin) // record)
+        except (struct.error, IndexError, OSError, ValueError, OverflowError, MemoryError):
+            return 0, 0, DamageError("its header is damaged")
+    if claimed == 0 or record <= 0:
+        return 0, 0, None if record >= 0 else DamageError("its header is damaged")
+    whole, rest = divmod(size - begin, record)
+    if claimed < 0:  # the writer did not know how many it would write
+        return whole, whole, DamageError(_CUT) if rest else None
+    if whole < claimed:
+        return claimed, max(0, whole), DamageError(_CUT)
+    if rest or whole > claimed:
+        return (
+            claimed,
+            claimed,
+            DamageError(f"but the file is {size - begin - claimed * record} bytes longer than that"),
+        )
+    return claimed, claimed, None
 
 
 def _read_netcdf_header(file: BinaryIO) -> tuple[int, int, int]:
@@ -117,7 +94,3 @@ def _read_netcdf_header(file: BinaryIO) -> tuple[int, int, int]:
             record += size
             begins.append(begin)
     return claimed, record, min(begins[1:], default=0)
-
-
-#: Formats in which the number of frames that were begun can be told.
-_BEGUN = {".dcd": dcd_frames, ".lammpstrj": lammps_frames, ".xyz": xyz_frames}

@@ -109,6 +109,16 @@ class Features(Trajectories):
         return self.embedded
 
     @property
+    def columns(self) -> np.ndarray:
+        """What plots show: `values`."""
+        return self.values
+
+    @property
+    def periods(self) -> tuple[float | None, ...]:
+        """The period of each column; None for one that is not periodic."""
+        return tuple(self.period if at in self.periodic else None for at in range(self.values.shape[1]))
+
+    @property
     def width(self) -> str:
         """The number of features in words."""
         return f"{self.values.shape[1]:,} features"

@@ -3,13 +3,13 @@
 import os
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, read_only
-from mdfuzzy._words import counted
+from mdfuzzy._messages import counted
 from mdfuzzy.frames._provenance import Source, chosen_sources, source_frames
 from mdfuzzy.frames.metric import RMSD, Metric
 from mdfuzzy.frames.trajectories import Trajectories, even_step, shorten
@@ -149,9 +149,9 @@ class Frames(Trajectories):
             parts.insert(0, "-".join(names) if len(names) <= _MAX_NAMED else f"{len(names):,} residues")
         return "; ".join(parts)
 
-    def subset(self, frames: np.ndarray) -> "Frames":
+    def subset(self, frames: np.ndarray) -> Self:
         """Return the coordinates of `frames`, numbers over all trajectories, as one trajectory."""
-        return Frames(self.xyz[frames], np.array([len(frames)]))
+        return type(self)(self.xyz[frames], np.array([len(frames)]))
 
     def like(self, data: object) -> "Frames":
         """Return `data` if it is Frames of the same atoms; otherwise raise."""
@@ -324,7 +324,22 @@ class Frames(Trajectories):
         box = (None, None) if np.isnan(boxes).any() else tuple(boxes)
         if self.whole and box[0] is not None:
             make_whole(xyz, *box, Bonds.of(topology).trees(self.atoms))
+        self._check_same(xyz[:, self.atoms], chosen)
         return md.Trajectory(xyz, topology, None if self.times is None else self.times[chosen], *box)
+
+    def _check_same(self, xyz: np.ndarray, chosen: np.ndarray) -> None:
+        """Raise if coordinates that were read again are not those that were loaded."""
+        centred = xyz.astype(np.float64)
+        centred -= centred.mean(axis=1, keepdims=True)
+        extent = max(1.0, float(np.abs(self.xyz[chosen]).max()))
+        other = np.abs(centred - self.xyz[chosen]).max(axis=(1, 2)) > 1e-4 * extent
+        if other.any():
+            frame = chosen[int(np.argmax(other))]
+            places, numbers = self.sources_of([frame])
+            raise ValueError(
+                f"{self.sources[places[0]].path or 'The trajectory'!r} was changed since its frames were "
+                f"loaded: frame {numbers[0]} (counted from 0) is another one now. Load the frames again."
+            )
 
 
 def _atom_names(topology: "md.Topology") -> list[str]:

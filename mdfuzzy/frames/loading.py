@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_int, check_optional_bool, check_real
-from mdfuzzy._warn import warn_user
+from mdfuzzy._messages import warn_user
 from mdfuzzy.frames import _formats
 from mdfuzzy.frames._accumulator import Store
 from mdfuzzy.frames._extraction import make_plan, make_plan_for_arrays
@@ -73,7 +73,9 @@ def load(
     UserWarning
         If the selection spans several molecules, or contains atoms that a rotation exchanges; if some of the
         files hold no times, so that all times are dropped, or hold others than `timestep` says; if the
-        topology is also among the trajectories.
+        topology is also among the trajectories, or a file is given twice; if the distances between the atoms
+        of two files differ as nm and Angstrom do; if the header of a DCD file counts other frames than it
+        holds.
 
     Examples
     --------
@@ -93,6 +95,7 @@ def load(
     pieces = [piece for trajectory in trajectories for piece in trajectory]
     logger.info("loading %s", store.plan.selection)
     _warn_of_topology(pieces, handle, top)
+    _warn_of_repeats(pieces)
     universes = [piece.universe for piece in pieces if isinstance(piece, UniversePiece)]
     # With disable=None tqdm looks whether it writes to a terminal.
     with (
@@ -147,6 +150,21 @@ def _warn_of_topology(pieces: list[Piece], handle: object, top: object) -> None:
             f"{handle!r} is the topology and also one of the trajectories: its frames are loaded too. Leave "
             f"it out of `paths` if that is not what you want."
         )
+
+
+def _warn_of_repeats(pieces: list[Piece]) -> None:
+    """Warn if a file is given twice, under whatever name."""
+    seen: dict[tuple[int, int], Piece] = {}
+    for piece in pieces:
+        if piece.path is not None:
+            status = os.stat(piece.path)
+            first = seen.setdefault((status.st_dev, status.st_ino), piece)
+            if first is not piece:
+                other = "" if first.path == piece.path else f", also as {first.name}"
+                warn_user(
+                    f"{piece.name} is given twice{other}: its frames are loaded twice and count double. "
+                    f"Leave one out."
+                )
 
 
 def _reading(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import read_only
+from mdfuzzy._check import ReadOnly, read_only
 from mdfuzzy.frames._provenance import Source
 from mdfuzzy.frames.metric import Metric
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import mdtraj as md
 
 
-class Trajectories(ABC):
+class Trajectories(ReadOnly, ABC):
     """One row per frame, with boundaries between trajectories: the base of `Frames` and `Features`.
 
     All steps of a clustering take any subclass. A subclass says what is compared (`points`), and how
@@ -67,6 +67,16 @@ class Trajectories(ABC):
     @abstractmethod
     def vectors(self) -> np.ndarray | None:
         """Euclidean coordinates of the frames, (n, d) float64, as k-means takes them; None if unknown."""
+
+    @property
+    def columns(self) -> np.ndarray:
+        """What plots show of frames that are not superposed, (n, d): two of these; the points by default."""
+        return self.points
+
+    @property
+    def periods(self) -> tuple[float | None, ...]:
+        """The period of each of the `columns`; None for a column that has none."""
+        return (None,) * self.columns.shape[1]
 
     @property
     @abstractmethod

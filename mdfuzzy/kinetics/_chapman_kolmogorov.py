@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import check_int, check_real, read_only
+from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
 from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_trajectories, interval
 from mdfuzzy.kinetics.dtrajs import Milestoned
 from mdfuzzy.kinetics.markov import (
@@ -19,7 +19,7 @@ from mdfuzzy.kinetics.markov import (
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ChapmanKolmogorov:
+class ChapmanKolmogorov(ReadOnly):
     """Transition probabilities over several lags: as one model predicts them, and as estimated directly.
 
     Attributes
@@ -43,6 +43,11 @@ class ChapmanKolmogorov:
         How many there are; 0 if there is one trajectory only.
     confidence : float
         Of the interval.
+
+    See Also
+    --------
+    kinetics.chapman_kolmogorov : Make the test.
+    plots.chapman_kolmogorov : Draw it.
 
     Examples
     --------
@@ -126,6 +131,24 @@ def chapman_kolmogorov(
     Returns
     -------
     ChapmanKolmogorov
+
+    Raises
+    ------
+    ValueError
+        If the states are negative, the lag leaves no pair of frames, or no two states are connected at it.
+    TypeError
+        If `dtrajs` is no list of arrays of int.
+
+    See Also
+    --------
+    kinetics.markov_model : The model that is tested.
+    plots.chapman_kolmogorov : Draw the test.
+    validate_model : The test for a clustering.
+
+    References
+    ----------
+    * J.-H. Prinz et al., *Markov Models of Molecular Kinetics: Generation and Validation*, J. Chem. Phys. 134
+      (2011) 174105.
 
     Examples
     --------

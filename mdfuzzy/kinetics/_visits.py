@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import check_int, check_real, read_only
+from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_cores, core_dtrajs, milestone, timestep
 from mdfuzzy.states.cores import Cores
@@ -14,7 +14,7 @@ _CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Visits:
+class Visits(ReadOnly):
     """How often each state was visited, and how long it was dwelt in.
 
     Attributes
@@ -38,6 +38,10 @@ class Visits:
         Mean time from the first touch of the core to that of another, in `unit`: what milestoned trajectories
         show. Where it is many times `mean_dwell`, most stays miss the core, which is too small for kinetics.
 
+    See Also
+    --------
+    kinetics.visits : Find them.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -56,14 +60,14 @@ class Visits:
     unit: str
     metastable: np.ndarray
     reasons: tuple[str, ...]
-    core_dwell: np.ndarray | None = None
+    core_dwell: np.ndarray = None  # type: ignore[assignment]  # NaN, if it is not given
 
     def __post_init__(self) -> None:
-        types = {"visits": np.int64, "exits": np.int64, "metastable": np.bool_}
+        types: dict[str, type] = {"visits": np.int64, "exits": np.int64, "metastable": np.bool_}
         if self.core_dwell is None:
             object.__setattr__(self, "core_dwell", np.full(len(self.visits), np.nan))
         for name in ("visits", "exits", "mean_dwell", "shuffled_dwell", "metastable", "core_dwell"):
-            array = np.asarray(getattr(self, name), types.get(name, np.float64))
+            array: np.ndarray = np.asarray(getattr(self, name), types.get(name, np.float64))
             object.__setattr__(self, name, read_only(array))
 
     def __len__(self) -> int:
@@ -108,6 +112,16 @@ def visits(data: Trajectories, cores: Cores, *, min_exits: int = 10, min_ratio: 
     Returns
     -------
     Visits
+
+    Raises
+    ------
+    ValueError
+        If the cores are of other frames than `data`.
+
+    See Also
+    --------
+    kinetics.milestoned_dtrajs : The discrete trajectories that are cut into visits.
+    kinetics.transition_counts : Where the visits lead.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, check_finite, check_int, check_real, read_only
+from mdfuzzy._check import ReadOnly, check_choice, check_finite, check_int, check_real, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics._forecasts import (
     Forecast,
@@ -33,7 +33,7 @@ _RESAMPLES = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Calibration:
+class Calibration(ReadOnly):
     """How well memberships, and what they are compared with, predict the next (or the last) core.
 
     Attributes
@@ -59,6 +59,11 @@ class Calibration:
         Which core was to be predicted.
     n_frames, n_transitions, n_trajectories : int
         How many frames were scored, in how many transitions between cores, of how many trajectories.
+
+    See Also
+    --------
+    kinetics.calibration : Compute it.
+    plots.reliability : Draw it.
 
     Examples
     --------
@@ -174,6 +179,22 @@ def calibration(
     -------
     Calibration
 
+    Raises
+    ------
+    ValueError
+        If fewer than two trajectories hold transitions, or the memberships are of other frames or states.
+
+    See Also
+    --------
+    kinetics.kinetic_criterion : Choose beta by this score.
+    kinetics.find_outcomes : The core that the molecule reaches next.
+    plots.reliability : Draw predicted against observed frequencies.
+
+    References
+    ----------
+    * J. Bröcker and L. A. Smith, *Increasing the Reliability of Reliability Diagrams*, Weather and
+      Forecasting 22 (2007) 651-661.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -240,12 +261,13 @@ def _forecasts(
     first = next(iter(table.values()))
     hard = np.where(first.sum(axis=1) > 0, first.argmax(axis=1), -1)
     certain = np.eye(case.n_states + 1)[hard][:, : case.n_states]
-    forecasts = {
+    forecasts: dict[str, Forecast] = {
         CONSTANT: constant_guess(case),
         HARD: lambda train: certain,
         FITTED: state_frequencies(case, hard),
     }
-    forecasts |= {name: lambda train, values=values: values for name, values in table.items()}
+    for name, values in table.items():
+        forecasts[name] = lambda train, values=values: values  # type: ignore[misc]
     if len(table) > 1:
         forecasts[CHOSEN] = _best_of(case, list(table.values()), epsilon)
     else:
@@ -319,10 +341,10 @@ def _summarise(
         skills=1 - sums.sum(axis=1) / sums[0].sum(),
         lower=lower,
         upper=upper,
-        powers=powers,
-        power_errors=[
-            power_error(p, outcomes, owner, power) for p, power in zip(predictions, powers, strict=True)
-        ],
+        powers=np.array(powers),
+        power_errors=np.array(
+            [power_error(p, outcomes, owner, power) for p, power in zip(predictions, powers, strict=True)]
+        ),
         diagrams=tuple(reliability(p, outcomes, transitions, n_bins=n_bins) for p in predictions),
         direction=direction,
         n_frames=len(outcomes),

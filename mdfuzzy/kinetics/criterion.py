@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_real
-from mdfuzzy._warn import warn_user
+from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_data
 from mdfuzzy.kinetics.outcomes import make_case
@@ -49,10 +49,20 @@ def kinetic_criterion(
     callable
         Takes `Memberships`, returns their skill.
 
+    Raises
+    ------
+    ValueError
+        If the trajectories hold no transitions from one core to another.
+
     Warns
     -----
     UserWarning
         If the trajectories go fewer than 10 times from one core to another.
+
+    See Also
+    --------
+    scan_beta : Takes the result as its `criterion`.
+    kinetics.calibration : The score with intervals and competitors.
 
     Examples
     --------

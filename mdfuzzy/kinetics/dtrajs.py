@@ -4,15 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import check_type, read_only
-from mdfuzzy._warn import warn_user
+from mdfuzzy._check import ReadOnly, check_type, read_only
+from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Milestoned:
+class Milestoned(ReadOnly):
     """Discrete trajectories in which every frame carries the core that was touched last.
 
     The frames before the first core of a trajectory are cut off, for nothing is known of them. Frame `t` of
@@ -28,6 +28,17 @@ class Milestoned:
         Which trajectory each of them is.
     untouched : tuple of int
         The trajectories that touch no core.
+
+    See Also
+    --------
+    kinetics.milestoned_dtrajs : Make them.
+
+    References
+    ----------
+    * N.-V. Buchete and G. Hummer, *Coarse Master Equations for Peptide Folding Dynamics*, J. Phys. Chem. B
+      112 (2008) 6057-6069.
+    * C. Schütte, F. Noé, J. Lu, M. Sarich and E. Vanden-Eijnden, *Markov State Models Based on Milestoning*,
+      J. Chem. Phys. 134 (2011) 204105.
 
     Examples
     --------
@@ -71,6 +82,10 @@ def timestep(data: Trajectories) -> float | None:
     -------
     float or None
 
+    See Also
+    --------
+    load : Where times can be given for files without.
+
     Examples
     --------
     >>> import mdfuzzy as mf
@@ -95,6 +110,15 @@ def hard_dtrajs(data: Trajectories, memberships: Memberships) -> list[np.ndarray
     -------
     list of (n_i,) int32
         With -1 for frames that reach no core (there are none on a connected union graph).
+
+    Raises
+    ------
+    ValueError
+        If the memberships are of other frames than `data`.
+
+    See Also
+    --------
+    kinetics.milestoned_dtrajs : With cores, recrossings of the border are no transitions.
 
     Examples
     --------
@@ -125,6 +149,16 @@ def core_dtrajs(data: Trajectories, cores: Cores) -> list[np.ndarray]:
     list of (n_i,) int32
         With -1 outside every core.
 
+    Raises
+    ------
+    ValueError
+        If the cores are of other frames than `data`.
+
+    See Also
+    --------
+    kinetics.milestoned_dtrajs : Every frame in the core that was visited last.
+    kinetics.hard_dtrajs : Every frame in the state it belongs most to.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -151,10 +185,27 @@ def milestoned_dtrajs(data: Trajectories, cores: Cores) -> Milestoned:
     Milestoned
         With the frame at which each trajectory first touches a core.
 
+    Raises
+    ------
+    ValueError
+        If no trajectory touches a core.
+
     Warns
     -----
     UserWarning
         If trajectories touch no core: they are left out, and named in `Milestoned.untouched`.
+
+    See Also
+    --------
+    kinetics.markov_model : A Markov model of the result.
+    find_milestones : Cores for this purpose.
+
+    References
+    ----------
+    * N.-V. Buchete and G. Hummer, *Coarse Master Equations for Peptide Folding Dynamics*, J. Phys. Chem. B
+      112 (2008) 6057-6069.
+    * C. Schütte, F. Noé, J. Lu, M. Sarich and E. Vanden-Eijnden, *Markov State Models Based on Milestoning*,
+      J. Chem. Phys. 134 (2011) 204105.
 
     Examples
     --------
@@ -218,6 +269,11 @@ def transition_counts(data: Trajectories, cores: Cores) -> np.ndarray:
     -------
     (K, K) int64
         From the state of the row to that of the column; zero on the diagonal.
+
+    See Also
+    --------
+    kinetics.milestoned_dtrajs : The trajectories in whose order transitions are counted.
+    kinetics.visits : How long each visit lasts.
 
     Examples
     --------

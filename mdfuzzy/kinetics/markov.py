@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._check import check_int, check_real, read_only
-from mdfuzzy._warn import warn_user
+from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
+from mdfuzzy._messages import warn_user
 from mdfuzzy.kinetics.dtrajs import Milestoned
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class MarkovModel:
+class MarkovModel(ReadOnly):
     """A reversible Markov state model of the states that are connected in both directions.
 
     Attributes
@@ -40,6 +40,15 @@ class MarkovModel:
         Mean first-passage time from the state of the row to that of the column; 0 on the diagonal.
     deeptime : MarkovStateModel
         The same model as deeptime's own object, for all that it offers; its times are in frames.
+
+    See Also
+    --------
+    kinetics.markov_model : Estimate one.
+
+    References
+    ----------
+    * J.-H. Prinz et al., *Markov Models of Molecular Kinetics: Generation and Validation*, J. Chem. Phys. 134
+      (2011) 174105.
 
     Examples
     --------
@@ -106,6 +115,22 @@ def markov_model(
     -----
     UserWarning
         If states are left out, because the trajectories do not connect them with the others both ways.
+
+    See Also
+    --------
+    kinetics.milestoned_dtrajs : Discrete trajectories with few recrossings.
+    kinetics.implied_timescales : Choose the lag.
+    kinetics.chapman_kolmogorov : Test the model.
+    validate_model : All of it in one call.
+
+    References
+    ----------
+    * J.-H. Prinz et al., *Markov Models of Molecular Kinetics: Generation and Validation*, J. Chem. Phys. 134
+      (2011) 174105.
+    * N.-V. Buchete and G. Hummer, *Coarse Master Equations for Peptide Folding Dynamics*, J. Phys. Chem. B
+      112 (2008) 6057-6069.
+    * C. Schütte, F. Noé, J. Lu, M. Sarich and E. Vanden-Eijnden, *Markov State Models Based on Milestoning*,
+      J. Chem. Phys. 134 (2011) 204105.
 
     Examples
     --------

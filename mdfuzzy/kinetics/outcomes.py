@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, read_only
+from mdfuzzy._check import ReadOnly, check_choice, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_data
 from mdfuzzy.states.cores import Cores
@@ -15,7 +15,7 @@ Direction = Literal["next", "last"]
 
 
 @dataclass(frozen=True, eq=False)
-class Outcomes:
+class Outcomes(ReadOnly):
     """The core that follows and the core that precedes every frame in its own trajectory.
 
     Attributes
@@ -29,6 +29,10 @@ class Outcomes:
         frames of a run have the same outcome, so runs, not frames, are what can be counted as independent.
     n_states : int
         The number of cores, K.
+
+    See Also
+    --------
+    kinetics.find_outcomes : Find them.
 
     Examples
     --------
@@ -78,6 +82,15 @@ def find_outcomes(data: Trajectories, cores: Cores | npt.ArrayLike) -> Outcomes:
     Returns
     -------
     Outcomes
+
+    Raises
+    ------
+    ValueError
+        If the cores are of other frames than `data`.
+
+    See Also
+    --------
+    kinetics.calibration : Compare memberships with the outcomes.
 
     Examples
     --------

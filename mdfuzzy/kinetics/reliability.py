@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import check_int, check_numbers, read_only
+from mdfuzzy._check import ReadOnly, check_int, check_numbers, read_only
 
 #: Two-sided 95 % of a normal distribution.
 _Z = 1.959964
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Reliability:
+class Reliability(ReadOnly):
     """A reliability diagram: how often what was predicted with probability p came true.
 
     Every scored frame gives one pair for each state: the predicted probability of that state, and whether
@@ -30,6 +30,11 @@ class Reliability:
         How many transitions have a pair in the bin.
     pairs : (b,) int64
         How many pairs are in the bin.
+
+    See Also
+    --------
+    kinetics.reliability : Compute it.
+    plots.reliability : Draw it.
 
     Examples
     --------
@@ -72,6 +77,21 @@ def reliability(
     Returns
     -------
     Reliability
+
+    Raises
+    ------
+    ValueError
+        If `predicted` are no probabilities, or the outcomes are not one per row.
+
+    See Also
+    --------
+    kinetics.calibration : Reliability of memberships, with competitors.
+    plots.reliability : Draw the diagram.
+
+    References
+    ----------
+    * J. Bröcker and L. A. Smith, *Increasing the Reliability of Reliability Diagrams*, Weather and
+      Forecasting 22 (2007) 651-661.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import check_real, read_only
+from mdfuzzy._check import ReadOnly, check_real, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_trajectories, interval
 from mdfuzzy.kinetics.dtrajs import check_memberships, timestep
@@ -14,7 +14,7 @@ from mdfuzzy.memberships.memberships import Memberships
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SoftModel:
+class SoftModel(ReadOnly):
     """The propagator of membership series, K = C00^-1 C0t.
 
     Attributes
@@ -32,6 +32,10 @@ class SoftModel:
         Of the times.
     lower, upper : (K - 1,) float64 or None
         The interval of `timescales` from a bootstrap over trajectories; NaN where it is not determined.
+
+    See Also
+    --------
+    kinetics.soft_model : Estimate one.
 
     Examples
     --------
@@ -102,6 +106,16 @@ def soft_model(
     -------
     SoftModel
         With times in ps if the frames are evenly spaced in a known time, else in frames.
+
+    Raises
+    ------
+    ValueError
+        If there is one state only, or the memberships are not linearly independent at this lag.
+
+    See Also
+    --------
+    kinetics.markov_model : The model of discrete trajectories.
+    kinetics.vamp2_score : Compare models.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import check_int, check_real, read_only
+from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
 from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_trajectories, interval
 from mdfuzzy.kinetics.dtrajs import Milestoned
 from mdfuzzy.kinetics.markov import (
@@ -23,7 +23,7 @@ _LAGS, _TIMESCALES = 12, 10
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ImpliedTimescales:
+class ImpliedTimescales(ReadOnly):
     """Relaxation times of Markov models at several lags, with intervals from a bootstrap over trajectories.
 
     Attributes
@@ -45,6 +45,11 @@ class ImpliedTimescales:
     confidence : float
         Of the interval.
 
+    See Also
+    --------
+    kinetics.implied_timescales : Compute them.
+    plots.implied_timescales : Draw them.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -62,14 +67,15 @@ class ImpliedTimescales:
     lower: np.ndarray
     upper: np.ndarray
     unit: str
-    complete: np.ndarray | None = None
+    complete: np.ndarray = None  # type: ignore[assignment]  # none, if it is not given
     n_bootstrap: int = 0
     confidence: float = 0.9
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lags", read_only(np.asarray(self.lags, np.int64)))
-        complete = np.zeros(len(self.lags)) if self.complete is None else self.complete
-        object.__setattr__(self, "complete", read_only(np.asarray(complete, np.int64)))
+        if self.complete is None:
+            object.__setattr__(self, "complete", np.zeros(len(self.lags)))
+        object.__setattr__(self, "complete", read_only(np.asarray(self.complete, np.int64)))
         for name in ("lag_times", "values", "lower", "upper"):
             object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), np.float64)))
 
@@ -137,6 +143,25 @@ def implied_timescales(
     -------
     ImpliedTimescales
 
+    Raises
+    ------
+    ValueError
+        If the states are negative, the lag leaves no pair of frames, or no two states are connected at it.
+    TypeError
+        If `dtrajs` is no list of arrays of int.
+
+    See Also
+    --------
+    kinetics.markov_model : The model at one lag.
+    plots.implied_timescales : Draw the timescales.
+
+    References
+    ----------
+    * W. C. Swope, J. W. Pitera and F. Suits, *Describing Protein Folding Kinetics by Molecular Dynamics
+      Simulations. 1. Theory*, J. Phys. Chem. B 108 (2004) 6571-6581.
+    * J.-H. Prinz et al., *Markov Models of Molecular Kinetics: Generation and Validation*, J. Chem. Phys. 134
+      (2011) 174105.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -152,18 +177,21 @@ def implied_timescales(
     confidence = check_real("confidence", confidence, above=0, at_most=1)
     draws = draw_trajectories(len(dtrajs), n_bootstrap, seed)
     automatic = lags is None
-    if automatic:
-        lags = np.geomspace(1, max(1, max(map(len, dtrajs)) // 10), _LAGS).round().astype(int)
-    lags = np.array(sorted({check_lag(lag, dtrajs, "lags") for lag in lags}), np.int64)
-    if len(lags) == 0:
+    asked: Sequence[int] | np.ndarray
+    if lags is None:
+        asked = np.geomspace(1, max(1, max(map(len, dtrajs)) // 10), _LAGS).round().astype(int)
+    else:
+        asked = lags
+    used = np.array(sorted({check_lag(lag, dtrajs, "lags") for lag in asked}), np.int64)
+    if len(used) == 0:
         raise ValueError("`lags` must hold at least one lag; got none. Leave it out for an automatic range.")
     # States that are connected at a lag are connected at every shorter one.
-    states = connected_model(pair_counts(dtrajs, lags[0]).sum(axis=0), lags[0]).count_model.state_symbols
+    states = connected_model(pair_counts(dtrajs, used[0]).sum(axis=0), used[0]).count_model.state_symbols
     p = _TIMESCALES if n_timescales is None else check_int("n_timescales", n_timescales, 1)
     p = min(p, len(states) - 1)
-    values, lower, upper = (np.full((len(lags), p), np.nan) for _ in range(3))
-    complete = np.zeros(len(lags), np.int64)
-    for row, lag in enumerate(lags):
+    values, lower, upper = (np.full((len(used), p), np.nan) for _ in range(3))
+    complete = np.zeros(len(used), np.int64)
+    for row, lag in enumerate(used):
         counts = pair_counts(dtrajs, lag)[:, states][:, :, states]
         found = _timescales(counts.sum(axis=0), lag)[:p]
         drawn = np.array([_timescales(each, lag) for each in bootstrap_sums(counts, draws)])
@@ -173,12 +201,12 @@ def implied_timescales(
         low, high = interval(drawn[:, :p], confidence)
         for table, times in ((values, found), (lower, low), (upper, high)):
             table[row, known] = scale * times[known]
-    kept = len(lags)
+    kept = len(used)
     while automatic and kept > 1 and np.isnan(values[kept - 1]).all():
         kept -= 1
     return ImpliedTimescales(
-        lags=lags[:kept],
-        lag_times=scale * lags[:kept],
+        lags=used[:kept],
+        lag_times=scale * used[:kept],
         values=values[:kept],
         lower=lower[:kept],
         upper=upper[:kept],

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mdfuzzy._check import check_int, check_real, read_only
+from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_memberships, transition_counts
 from mdfuzzy.memberships.memberships import Memberships
@@ -12,7 +12,7 @@ from mdfuzzy.states.cores import Cores
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class TransitionRegions:
+class TransitionRegions(ReadOnly):
     """The pairs of states that touch, the largest transition region first.
 
     Attributes
@@ -35,6 +35,10 @@ class TransitionRegions:
     others : (q, 3) int64
         Transitions between pairs of states that have no transition region: the two states and the number of
         transitions, most frequent first.
+
+    See Also
+    --------
+    find_transition_regions : Find them.
 
     Examples
     --------
@@ -115,6 +119,16 @@ def find_transition_regions(
     Returns
     -------
     TransitionRegions
+
+    Raises
+    ------
+    ValueError
+        If `cores` and `memberships` have different numbers of states, or frames other than those of `data`.
+
+    See Also
+    --------
+    solve_memberships : The memberships that the regions are taken from.
+    plots.state_network : Draw states, regions and transitions.
 
     Examples
     --------

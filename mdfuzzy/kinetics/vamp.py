@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import check_finite, check_int, check_real, read_only
+from mdfuzzy._check import ReadOnly, check_finite, check_int, check_real, read_only
 from mdfuzzy.kinetics.markov import check_lag
 
 #: Columns of unit size are linearly dependent if their matrix of products has an eigenvalue below this.
@@ -13,7 +13,7 @@ SINGULAR = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class Vamp2Score:
+class Vamp2Score(ReadOnly):
     """Cross-validated VAMP-2 scores.
 
     Attributes
@@ -24,6 +24,17 @@ class Vamp2Score:
         In frames.
     dim : int
         The number of processes that were scored, without the constant one.
+
+    See Also
+    --------
+    kinetics.vamp2_score : Compute it.
+
+    References
+    ----------
+    * H. Wu and F. Noé, *Variational Approach for Learning Markov Processes from Time Series Data*, J.
+      Nonlinear Sci. 30 (2020) 23-66.
+    * R. T. McGibbon and V. S. Pande, *Variational Cross-Validation of Slow Dynamical Modes in Molecular
+      Kinetics*, J. Chem. Phys. 142 (2015) 124105.
 
     Examples
     --------
@@ -92,6 +103,25 @@ def vamp2_score(
     -------
     Vamp2Score
         Between 1 and ``1 + dim``, larger is better.
+
+    Raises
+    ------
+    TypeError
+        If `series` is no list of arrays, one per trajectory.
+    ValueError
+        If the arrays are empty or differ in their number of columns.
+
+    See Also
+    --------
+    kinetics.soft_model : The model of fuzzy memberships.
+    kinetics.markov_model : The model of discrete trajectories.
+
+    References
+    ----------
+    * H. Wu and F. Noé, *Variational Approach for Learning Markov Processes from Time Series Data*, J.
+      Nonlinear Sci. 30 (2020) 23-66.
+    * R. T. McGibbon and V. S. Pande, *Variational Cross-Validation of Slow Dynamical Modes in Molecular
+      Kinetics*, J. Chem. Phys. 142 (2015) 124105.
 
     Examples
     --------

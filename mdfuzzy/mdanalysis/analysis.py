@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import fields
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from MDAnalysis.analysis.base import AnalysisBase
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from MDAnalysis import AtomGroup, Universe
 
 
-def _with_settings(kind: type) -> type:
+def _with_settings(kind: type["FuzzyModeSeekingAnalysis"]) -> type["FuzzyModeSeekingAnalysis"]:
     """Give a class the fields of `Settings` as keywords, explained by their help texts."""
     names = [each.name for each in fields(Settings)]
     text = kind.__doc__ or ""  # python -OO leaves none
@@ -90,7 +90,7 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         *,
         whole: bool | None = None,
         verbose: bool = False,
-        **settings: object,
+        **settings: Any,
     ) -> None:
         unknown = sorted(set(settings) - {each.name for each in fields(Settings)})
         if unknown:
@@ -108,7 +108,7 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         start: int | None = None,
         stop: int | None = None,
         step: int | None = None,
-        frames: Iterable | None = None,
+        frames: Iterable[int] | None = None,
         verbose: bool | None = None,
         **options: object,
     ) -> "FuzzyModeSeekingAnalysis":
@@ -148,7 +148,8 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
                 f"`start`, `stop`, `step` and `frames` must choose at least 3 frames; got {self.n_frames} of "
                 f"{self._trajectory.n_frames}. States need a sample."
             )
-        frames, self._recording = self._recording.frames(), None
+        frames = self._recording.frames()
+        del self._recording  # its memory
         found = cluster(frames, self._settings, progress=self._progress)
         self.results.clustering = found
         self.results.labels = found.labels

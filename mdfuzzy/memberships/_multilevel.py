@@ -1,6 +1,6 @@
 """The hierarchy on which the absorbing walk is solved: groups of points, groups of groups, and so on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -37,16 +37,16 @@ class Level:
     exits: np.ndarray
     log_mass: np.ndarray
     degrees: np.ndarray
-    group: np.ndarray | None = None
-    first: np.ndarray | None = None
-    members: np.ndarray | None = None
-    apart: np.ndarray | None = None
-    lift: np.ndarray | None = None
-    net: np.ndarray | None = None
-    blocks: np.ndarray | None = None
-    x: np.ndarray | None = None
-    own: np.ndarray | None = None
-    inner: np.ndarray | None = None
+    group: np.ndarray = field(init=False)
+    first: np.ndarray = field(init=False)
+    members: np.ndarray = field(init=False)
+    apart: np.ndarray = field(init=False)
+    lift: np.ndarray = field(init=False)
+    net: np.ndarray = field(init=False)
+    blocks: np.ndarray = field(init=False)
+    x: np.ndarray = field(init=False)
+    own: np.ndarray = field(init=False)
+    inner: np.ndarray = field(init=False)
     above: int = 0
     repeats: int = 1
 
@@ -69,7 +69,7 @@ class Level:
         return len(self.indices) < SERIAL_EDGES
 
 
-def row_starts(counts: np.ndarray) -> np.ndarray:
+def row_starts(counts: np.ndarray | list[int]) -> np.ndarray:
     """Return where each row begins, and the total, from the number of entries per row."""
     starts = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=starts[1:])
@@ -100,7 +100,8 @@ def _grouped(finest: Level, lengths: np.ndarray, targets: np.ndarray) -> tuple[l
     """Group and lump, up to a level that needs no groups; return the levels, and ranks in the groups."""
     from mdfuzzy._kernels.walk import groups as kernels
 
-    levels, ranks = [finest], []
+    levels = [finest]
+    ranks: list[np.ndarray] = []
     while True:
         level = levels[-1]
         groupable = level.exits < PINNED
@@ -147,7 +148,7 @@ def lump(level: Level, dtype: npt.DTypeLike) -> Level:
     if not np.isfinite(log_mass).all():
         raise SolveError(
             "The walk leaves some group of points with a probability below 1e-300, which double precision "
-            "cannot hold. Take a larger `beta`."
+            "cannot hold. Take a `beta` nearer to 2."
         )
     in_turn = [parts[first] for first in sorted(parts)]
     indices, probs = (np.concatenate([part[i] for part in in_turn]) for i in (0, 1))
@@ -210,8 +211,8 @@ def _ancestors(levels: list[Level], l: int) -> tuple[np.ndarray, list[np.ndarray
     for above in levels[l + 1 : -1]:
         groups.append(np.where(groups[-1] < 0, np.int32(-1), above.group[groups[-1]]))
         firsts.append(firsts[-1][above.first])
-    above = levels[l].above
-    return np.array(groups[:above], np.int32).reshape(above, len(groups[0])), firsts
+    count = levels[l].above
+    return np.array(groups[:count], np.int32).reshape(count, len(groups[0])), firsts
 
 
 def _link(levels: list[Level]) -> None:
@@ -257,6 +258,8 @@ def _balance_masses(levels: list[Level]) -> None:
     """
     from mdfuzzy._kernels.walk import balance as kernels
 
+    # Where the iteration starts has no unit; numbers far from 1 would leave the range of doubles.
+    levels[0].log_mass = np.maximum(levels[0].log_mass - levels[0].log_mass.max(), -600.0)
     _lump_again(levels)
     transposed = [kernels.transpose(level.indptr, level.indices) for level in levels]
     log_visits = levels[0].log_mass
@@ -285,7 +288,10 @@ def _lump_again(levels: list[Level]) -> None:
 
 
 def _balance(
-    levels: list[Level], transposed: list, log_visits: np.ndarray, log_source: np.ndarray
+    levels: list[Level],
+    transposed: list[tuple[np.ndarray, ...]],
+    log_visits: np.ndarray,
+    log_source: np.ndarray,
 ) -> np.ndarray:
     """Balance the visits on the first of `levels`, helped by those above it."""
     from mdfuzzy._kernels.walk import balance as kernels
@@ -321,7 +327,8 @@ def _net_outflow(levels: list[Level]) -> np.ndarray:
         inside = np.flatnonzero(group >= 0)
         own = group[inside]
         share = np.exp(level.log_mass[inside] - above.log_mass[own])
-        excess = np.bincount(own, share * net[inside, t], len(above))
-        excess /= np.bincount(own, share * outflow[inside, t], len(above))
+        excess = np.bincount(own, share * net[inside, t], len(above)) / np.bincount(
+            own, share * outflow[inside, t], len(above)
+        )
         net[inside, t] -= outflow[inside, t] * excess[own]
     return net

@@ -187,7 +187,7 @@ def _iterate(
         share(kernels.take_step, len(x), correction, shares, oldest, x, moves, changes)
     raise SolveError(
         f"No convergence after {iteration} iterations: the memberships still change by {largest.max():.1e} "
-        f"(promised: {tolerance:.0e}). Take a larger `beta`."
+        f"(promised: {tolerance:.0e}). Take a `beta` nearer to 2."
     )
 
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from mdfuzzy._check import check_numbers, check_real, check_type, read_only
-from mdfuzzy._words import counted
+from mdfuzzy._check import ReadOnly, check_numbers, check_real, check_type, read_only
+from mdfuzzy._messages import counted
 from mdfuzzy.memberships.memberships import Memberships, membership_entropy, solve_memberships
 from mdfuzzy.memberships.weights import BETA_MEANS, linear_is_positive
 from mdfuzzy.neighbors.graph import Graph
@@ -26,7 +27,7 @@ MAX_FRAMES = 100_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class BetaScan:
+class BetaScan(ReadOnly):
     """What the memberships are like at each beta, and the choice.
 
     Attributes
@@ -50,6 +51,11 @@ class BetaScan:
         Of the solves, which end earlier than those of `solve_memberships`: see `scan_beta`.
     memberships : (m, n, K) float32 or None
         The memberships at each beta; rows, with what is lost, are divided by their sums.
+
+    See Also
+    --------
+    scan_beta : Compute a scan.
+    plots.beta_scan : Draw it.
 
     Examples
     --------
@@ -158,6 +164,25 @@ def scan_beta(
         With the memberships at every beta. Its `notes` say if the choice sits on the end of the grid, if H
         is not level at both ends and in between (three plateaus), or if H does not fall at all.
 
+    Raises
+    ------
+    ValueError
+        If `betas` holds fewer than three different finite numbers, or `frames` does not have one index per
+        point.
+    TypeError
+        If `criterion` is no function.
+
+    See Also
+    --------
+    solve_memberships : Memberships at one temperature.
+    kinetics.kinetic_criterion : Choose beta by the next state that the molecule reaches.
+    plots.beta_scan : Draw the scan.
+
+    References
+    ----------
+    * T. Bonis and S. Oudot, *A Fuzzy Clustering Algorithm for the Mode-Seeking Framework*, Pattern
+      Recognition Letters 102 (2018) 37-43, arXiv:1406.7130.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -173,14 +198,14 @@ def scan_beta(
     """
     check_type("graph", graph, Graph, remedy="Make one with `Neighbors.graph`.")
     check_type("cores", cores, Cores, remedy="`find_cores` gives them.")
-    betas = default_betas() if betas is None else _check_betas(betas)
+    asked = default_betas() if betas is None else _check_betas(betas)
     if criterion is not None:
         if not callable(criterion):
             raise TypeError(
                 f"`criterion` must be None or a function that takes `Memberships` and returns a number; got "
                 f"{criterion!r}. `kinetics.kinetic_criterion` makes one."
             )
-        betas = np.union1d(betas, [2.0])  # what a choice has to be compared with
+        asked = np.union1d(asked, [2.0])  # what a choice has to be compared with
     if frames is not None:
         frames = np.asarray(frames)
         if frames.shape != (len(graph),):
@@ -188,31 +213,31 @@ def scan_beta(
                 f"`frames` must have one index per point of `graph`, shape ({len(graph)},); got shape "
                 f"{frames.shape}."
             )
-    betas, left_out = _solvable(betas, graph, log_density, options)
-    entropy, scores = np.empty(len(betas)), np.full(len(betas), np.nan)
-    residuals, errors = np.empty(len(betas)), np.empty(len(betas))
-    kept = np.empty((len(betas), len(graph), len(cores)), np.float32)
-    start = None
+    scanned, left_out = _solvable(asked, graph, log_density, options)
+    entropy, scores = np.empty(len(scanned)), np.full(len(scanned), np.nan)
+    residuals, errors = np.empty(len(scanned)), np.empty(len(scanned))
+    kept = np.empty((len(scanned), len(graph), len(cores)), np.float32)
+    start: np.ndarray | None = None
     # With disable=None tqdm looks whether it writes to a terminal.
-    for at in tqdm(range(len(betas) - 1, -1, -1), unit=" betas", desc="beta", disable=None):
-        solve = {"beta": float(betas[at]), "start": start, "tolerance": _TOLERANCE}
+    for at in tqdm(range(len(scanned) - 1, -1, -1), unit=" betas", desc="beta", disable=None):
+        solve: dict[str, Any] = {"beta": float(scanned[at]), "start": start, "tolerance": _TOLERANCE}
         mu = _normalised(solve_memberships(graph, log_density, cores, **{**solve, **options}))
         entropy[at] = membership_entropy(mu.values).mean()
         residuals[at], errors[at] = mu.residual, mu.row_sum_error
         if criterion is not None:
             scores[at] = check_real("criterion(memberships)", criterion(mu))
         start = kept[at] = mu.values
-    falls = -np.gradient(entropy[np.isfinite(betas)], np.log(betas[np.isfinite(betas)]))
+    falls = -np.gradient(entropy[np.isfinite(scanned)], np.log(scanned[np.isfinite(scanned)]))
     if criterion is None:
         scores[: len(falls)] = falls
     choice = int(np.nanargmax(scores))
     plateaus = _count_plateaus(falls)
-    notes = _reservations(betas, choice, falls, plateaus, criterion is None, left_out)
+    notes = _reservations(scanned, choice, falls, plateaus, criterion is None, left_out)
     return BetaScan(
-        betas=betas,
+        betas=scanned,
         entropy=entropy,
         scores=scores,
-        beta=float(betas[choice]),
+        beta=float(scanned[choice]),
         n_plateaus=plateaus,
         notes=notes,
         frames=frames,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mdfuzzy._check import check_int, check_type
-from mdfuzzy._warn import warn_user
+from mdfuzzy._messages import warn_user
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.neighbors.neighbors import Neighbors
 
@@ -40,11 +40,21 @@ def extend_memberships(
     Memberships
         Of the new points. One that is identical to a fitted point (distance 0) gets that point's values.
 
+    Raises
+    ------
+    ValueError
+        If the neighbours are not among the fitted points, or `k` is larger than their number.
+
     Warns
     -----
     UserWarning
         If the fit was on a `radius` graph, no `k` is given, and all neighbours that were searched of some new
         points lie within the radius: there may be more of them, which the step leaves out.
+
+    See Also
+    --------
+    solve_memberships : Memberships of the fitted points.
+    assign : All steps for new trajectories in one call.
 
     Examples
     --------

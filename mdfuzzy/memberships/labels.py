@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mdfuzzy._warn import warn_user
+from mdfuzzy._messages import warn_user
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 

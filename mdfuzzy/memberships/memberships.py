@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import (
+    ReadOnly,
     check_choice,
     check_finite,
     check_numbers,
@@ -15,8 +16,8 @@ from mdfuzzy._check import (
     read_only,
 )
 from mdfuzzy._choices import Kernel, WalkWeights
+from mdfuzzy._messages import warn_user
 from mdfuzzy._threads import using_threads
-from mdfuzzy._warn import warn_user
 from mdfuzzy.memberships import _solver
 from mdfuzzy.memberships.errors import SolveError
 from mdfuzzy.memberships.weights import (
@@ -35,7 +36,7 @@ ROW_SUM_TOLERANCE = 1000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Memberships:
+class Memberships(ReadOnly):
     """The probability that the walk from each point reaches the core of each state before any other.
 
     Attributes
@@ -63,6 +64,11 @@ class Memberships:
     row_sum_error : float
         The largest deviation of a row's sum, with `lost`, from 1. Every column is solved on its own,
         so this follows the true error.
+
+    See Also
+    --------
+    solve_memberships : Compute memberships.
+    extend_memberships : Memberships of new points.
 
     Examples
     --------
@@ -211,6 +217,18 @@ def solve_memberships(
     UserWarning
         If there is one state only, or if points have no way to any core (`Memberships.unreachable`).
 
+    See Also
+    --------
+    find_cores : The cores that absorb the walk.
+    scan_beta : Memberships at many temperatures of the walk.
+    extend_memberships : Memberships of new points.
+    find_transition_regions : The frames between two states.
+
+    References
+    ----------
+    * T. Bonis and S. Oudot, *A Fuzzy Clustering Algorithm for the Mode-Seeking Framework*, Pattern
+      Recognition Letters 102 (2018) 37-43, arXiv:1406.7130.
+
     Examples
     --------
     Five points in a row with a core at either end, no pull: the gambler's ruin.
@@ -262,7 +280,7 @@ def solve_memberships(
     if not error <= promised:
         raise SolveError(
             f"Memberships at beta={beta:g} ({BETA_MEANS}) sum to 1 within {error:.1e} only (promised: "
-            f"{promised:.0e}). Take a larger `beta`."
+            f"{promised:.0e}). Take a `beta` nearer to 2."
         )
     values = np.clip(solution.values, 0.0, 1.0)
     lost = values[:, states].copy() if stuck.any() else np.zeros(n)

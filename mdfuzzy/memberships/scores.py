@@ -26,6 +26,10 @@ class EntropicPurity:
         True: the best of all maps (dynamic programme). False: the best that a local search found; in small
         trials such a search missed the best map in about one of ten.
 
+    See Also
+    --------
+    entropic_purity : Compute it.
+
     Examples
     --------
     >>> import mdfuzzy as mf
@@ -52,6 +56,20 @@ def clustering_entropy(memberships: npt.ArrayLike) -> float:
     float
         Between -log K and 0.
 
+    Raises
+    ------
+    ValueError
+        If the memberships are negative or have rows with a sum above 1.
+
+    See Also
+    --------
+    scan_beta : The entropy at many temperatures of the walk.
+
+    References
+    ----------
+    * T. Bonis and S. Oudot, *A Fuzzy Clustering Algorithm for the Mode-Seeking Framework*, Pattern
+      Recognition Letters 102 (2018) 37-43, arXiv:1406.7130.
+
     Examples
     --------
     >>> import mdfuzzy as mf
@@ -70,6 +88,15 @@ def purity(clusters: npt.ArrayLike, labels: npt.ArrayLike) -> float:
         A hard assignment, such as `Memberships.hard`. Points with -1 count as wrong.
     labels : (n,) array
         The true labels, of any type.
+
+    Raises
+    ------
+    ValueError
+        If `clusters` are not ints of at least -1, or `labels` does not have one entry per point.
+
+    See Also
+    --------
+    entropic_purity : The same question for fuzzy memberships.
 
     Examples
     --------
@@ -122,6 +149,22 @@ def entropic_purity(
     Returns
     -------
     EntropicPurity
+
+    Raises
+    ------
+    ValueError
+        If the memberships are negative or have rows with a sum above 1, or `labels` does not have one entry
+        per point.
+
+    See Also
+    --------
+    purity : The same question for hard clusters.
+    clustering_entropy : How fuzzy the memberships are.
+
+    References
+    ----------
+    * T. Bonis and S. Oudot, *A Fuzzy Clustering Algorithm for the Mode-Seeking Framework*, Pattern
+      Recognition Letters 102 (2018) 37-43, arXiv:1406.7130.
 
     Examples
     --------
@@ -179,10 +222,10 @@ def _search_map(
     """Change the label of one cluster at a time, as long as the sum of logarithms grows."""
     clusters = values.shape[1]
     groups = [np.flatnonzero(codes == label) for label in range(n_labels)]
-    commonest = np.array([values[rows].sum(axis=0) for rows in groups]).argmax(axis=0)
+    commonest = np.asarray(np.array([values[rows].sum(axis=0) for rows in groups]).argmax(axis=0))
     best_total, best = -np.inf, commonest
     for turn in range(restarts + 1):
-        mapping = commonest.copy() if turn == 0 else rng.integers(n_labels, size=clusters)
+        mapping = commonest.copy() if turn == 0 else np.asarray(rng.integers(n_labels, size=clusters))
         caught = [values[rows][:, mapping == label].sum(axis=1) for label, rows in enumerate(groups)]
         improved = True
         while improved:

@@ -1,5 +1,7 @@
 """The weights of the walk: how the next point is drawn to high density and to short edges."""
 
+from typing import get_args
+
 import numpy as np
 
 from mdfuzzy._check import check_choice, check_real
@@ -100,19 +102,19 @@ def _log_subtracted(log_density: np.ndarray, beta: float, unit_density: bool) ->
 
 def check_kernel(kernel: str, bandwidth: float | None) -> tuple[Kernel, float | None]:
     """Return the kernel and its width (None: every edge counts the same), or raise."""
-    kernel = check_choice("kernel", kernel, ("uniform", "gaussian"))
-    if kernel == "gaussian":
+    checked: Kernel = check_choice("kernel", kernel, get_args(Kernel))
+    if checked == "gaussian":
         if bandwidth is None:
             raise ValueError(
                 "`bandwidth` must be given with the Gaussian kernel: its width, in the unit of the distances."
             )
         # squares of widths beyond these leave the range of doubles
-        return kernel, check_real("bandwidth", bandwidth, at_least=1e-100, at_most=1e100)
+        return checked, check_real("bandwidth", bandwidth, at_least=1e-100, at_most=1e100)
     if bandwidth is not None:
         raise ValueError(
             f"`bandwidth` must be None with the uniform kernel; got {bandwidth!r}. It would have no effect."
         )
-    return kernel, None
+    return checked, None
 
 
 def strong_edges(graph: Graph, *, kernel: Kernel = "uniform", bandwidth: float | None = None) -> Graph:
@@ -129,6 +131,21 @@ def strong_edges(graph: Graph, *, kernel: Kernel = "uniform", bandwidth: float |
         The walk's kernel. The uniform one keeps every edge.
     bandwidth : float, optional
         h, for the Gaussian kernel: edges up to h * sqrt(2 log 2) = 1.18 h are kept.
+
+    Raises
+    ------
+    ValueError
+        If the Gaussian kernel has no `bandwidth`, or the uniform one has.
+
+    See Also
+    --------
+    solve_memberships : The walk on all edges.
+    rmsd_neighbors_within : All pairs within a radius.
+
+    References
+    ----------
+    * T. Bonis and S. Oudot, *A Fuzzy Clustering Algorithm for the Mode-Seeking Framework*, Pattern
+      Recognition Letters 102 (2018) 37-43, arXiv:1406.7130.
 
     Examples
     --------

@@ -11,14 +11,16 @@ LARGEST = 1e6
 _STRETCH = 16_384  # frames centred together
 
 
-def check_conformations(frames: object, queries: object) -> tuple[np.ndarray, np.ndarray | None]:
+def check_conformations(
+    frames: object, queries: object, n_jobs: int | None = None
+) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the centred coordinates of both, (n, atoms, 3) float32, or raise; None for no queries."""
-    xyz = _coordinates("frames", frames)
+    xyz = _coordinates("frames", frames, n_jobs)
     if queries is None:
         if len(xyz) < 2:
             raise ValueError(f"`frames` must hold at least 2 frames to have neighbours; got {len(xyz)}.")
         return xyz, None
-    others = _coordinates("queries", queries)
+    others = _coordinates("queries", queries, n_jobs)
     if others.shape[1] != xyz.shape[1]:
         raise ValueError(
             f"`queries` must have the atoms of `frames`; got {others.shape[1]} atoms, expected "
@@ -28,7 +30,7 @@ def check_conformations(frames: object, queries: object) -> tuple[np.ndarray, np
     return xyz, others
 
 
-def _coordinates(name: str, frames: object) -> np.ndarray:
+def _coordinates(name: str, frames: object, n_jobs: int | None) -> np.ndarray:
     """Return centred float32 coordinates; those of `Frames` as they are, others copied."""
     if isinstance(frames, Trajectories) and frames.metric.superpose:
         xyz = frames.points
@@ -46,7 +48,7 @@ def _coordinates(name: str, frames: object) -> np.ndarray:
                 f"{xyz.dtype}. For feature vectors use `euclidean_neighbors`."
             )
         check_finite(name, xyz, remedy="Remove or repair these frames.")
-        xyz = _centred(xyz)
+        xyz = _centred(xyz, n_jobs)
     if len(xyz) == 0 or xyz.shape[1] < 3:
         raise ValueError(
             f"`{name}` must have at least 1 frame of 3 atoms; got shape {xyz.shape}. "
@@ -61,7 +63,7 @@ def _coordinates(name: str, frames: object) -> np.ndarray:
     return xyz
 
 
-def _centred(xyz: np.ndarray) -> np.ndarray:
+def _centred(xyz: np.ndarray, n_jobs: int | None) -> np.ndarray:
     """Return coordinates less those of each frame's centroid, float32."""
     centred = np.empty(xyz.shape, np.float32)
 
@@ -69,5 +71,5 @@ def _centred(xyz: np.ndarray) -> np.ndarray:
         part = xyz[first:last].astype(np.float64)
         centred[first:last] = part - part.mean(axis=1, keepdims=True)
 
-    run_ranges(centre, len(xyz), _STRETCH, None)
+    run_ranges(centre, len(xyz), _STRETCH, n_jobs)
     return centred

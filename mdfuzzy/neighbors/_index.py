@@ -2,98 +2,39 @@
 centres.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
-from threading import local
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from mdfuzzy._kernels.search import cells as kernels
 from mdfuzzy._kernels.search import knn
-from mdfuzzy._kernels.search.candidates import hand_over
-from mdfuzzy._kernels.search.screen import NO_LIMIT, Slack
-from mdfuzzy._threads import run_in_turn, run_ranges
-from mdfuzzy.neighbors._cells import build_cells, offsets
-from mdfuzzy.neighbors._dask.transfer import Movable
+from mdfuzzy._kernels.search.screen import Slack
+from mdfuzzy.neighbors._cells import build_cells
+from mdfuzzy.neighbors._groups import Chunks, Index, Kernel, group_queries
 from mdfuzzy.neighbors._seeding import flatten, nearest_centres
-
-#: Candidates that a query may hold, in multiples of the neighbours wanted, before their exact distances are
-#: computed.
-ROOM = 8
-#: Groups of queries that a thread takes at a time: about those of a cell.
-STEP = 8
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Chunks(Movable):
-    """Queries in groups of at most 64 that are near each other, each group with the cell that it is
-    nearest to.
-    """
-
-    queries: kernels.Queries
-    frames: np.ndarray  # which frame each query is
-    first: np.ndarray  # group c holds the queries first[c] to last[c]
-    last: np.ndarray
-    cell: np.ndarray
-    own: bool  # whether they are the frames of the index
-
-    def __len__(self) -> int:
-        return len(self.cell)
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """How many queries each group has."""
-        return self.last - self.first
-
-    @property
-    def order(self) -> np.ndarray:
-        """The frames of all groups, one group after the other."""
-        return np.concatenate([self.frames[a:b] for a, b in zip(self.first, self.last, strict=True)])
-
-    def take(self, chosen: np.ndarray | slice) -> "Chunks":
-        """Return some of the groups."""
-        return replace(self, first=self.first[chosen], last=self.last[chosen], cell=self.cell[chosen])
-
-
-class Targets(NamedTuple):
-    """What was found for some groups: their queries in turn, and the targets of these without gaps.
-
-    The memory of targets and squares is used again for the next groups.
-    """
-
-    groups: slice
-    queries: np.ndarray  # which frame each query is
-    sizes: np.ndarray  # how many targets each has
-    targets: np.ndarray  # their numbers in the index
-    squares: np.ndarray  # squared norms
-    counts: np.ndarray  # (groups, 4), see `RmsdIndex.nearest`
-
-    def nearest(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the targets and squared norms, (queries, count) each."""
-        if np.any(self.sizes < count):
-            raise RuntimeError(
-                f"The search must find {count} neighbours of every frame; got fewer than {count} neighbours "
-                f"for frame {self.queries[np.argmin(self.sizes)]}. Please report this data."
-            )
-        return self.targets.reshape(-1, count), self.squares.reshape(-1, count)
 
 
 @dataclass(frozen=True, eq=False)
-class RmsdIndex(Movable):
+class RmsdIndex(Index):
     """Frames in cells, ready to be searched."""
 
     cells: kernels.Cells
     spreads: np.ndarray
 
-    def __len__(self) -> int:
-        return len(self.cells.flat)
+    @property
+    def order(self) -> np.ndarray:
+        """Which frame each target is."""
+        return self.cells.order
+
+    @property
+    def atoms(self) -> float:
+        """The number of atoms."""
+        return self.cells.atoms
 
     def own_chunks(self) -> Chunks:
         """Return the frames of the index themselves as queries: its leaves."""
         queries = kernels.Queries(self.cells.flat, self.cells.norms, self.spreads)
-        return _chunks(queries, self.cells.order, np.diff(self.cells.cell_start), own=True)
+        return group_queries(queries, self.cells.order, np.diff(self.cells.cell_start), own=True)
 
     def chunks(self, xyz: np.ndarray, n_jobs: int | None) -> Chunks:
         """Return other frames, (n, atoms, 3) and centred, as queries."""
@@ -102,7 +43,7 @@ class RmsdIndex(Movable):
         label = nearest_centres(queries, everything, self.cells.centres, self.cells.centre_norms, n_jobs)
         order = np.argsort(label, kind="stable")
         sizes = np.bincount(label, minlength=len(self.cells.centres))
-        return _chunks(kernels.Queries(*(part[order] for part in queries)), order, sizes, own=False)
+        return group_queries(kernels.Queries(*(part[order] for part in queries)), order, sizes, own=False)
 
     def slack(self, queries: kernels.Queries) -> Slack:
         """Return worst-case bounds of the rounding errors of float32 sums over the atoms."""
@@ -119,187 +60,19 @@ class RmsdIndex(Movable):
         half = np.float32(0.5 * min(1.0, 1.3 * factor)) * (self.cells.high - self.cells.low)
         return self.cells._replace(low=middle - half, high=middle + half)
 
-    def nearest(
-        self,
-        chunks: Chunks,
-        n_neighbors: int,
-        *,
-        factor: float = 1.0,
-        squared: bool = False,
-        n_jobs: int | None = None,
-        advance: Callable[[int], object] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (indices, distances, counts) of the nearest frames of the queries, in their order.
+    def kernel(self, queries: kernels.Queries, factor: float) -> Kernel:
+        """See `Index`: cells are taken to be smaller than they are, by `factor`."""
+        cells, slack = self.shrunk(factor), self.slack(queries)
 
-        Distances are RMSDs (nm, float32) or, if asked for, squared norms (float64). With `factor` below 1
-        cells are taken to be smaller than they are: faster, and not exact. `counts` (groups, 4) says how many
-        RMSDs to centres, visits of cells, Euclidean tests and exact RMSDs each group of queries took.
-        """
-        start = offsets(chunks.sizes)
-        indices = np.empty((start[-1], n_neighbors), np.int32)
-        distances = np.empty(indices.shape, np.float64 if squared else np.float32)
-        counts = np.zeros((len(chunks), 4), np.int64)
+        def search(chunks: Chunks, limits: np.ndarray, n_neighbors: int, *rest: object) -> int:
+            return knn.search_groups(
+                queries, chunks.first, chunks.last, chunks.cell, chunks.own, cells, slack, factor, limits,
+                n_neighbors, *rest,
+            )  # fmt: skip
 
-        def keep(found: Targets) -> None:
-            targets, squares = found.nearest(n_neighbors)
-            rows = slice(start[found.groups.start], start[found.groups.stop])
-            indices[rows], counts[found.groups] = self.cells.order[targets], found.counts
-            distances[rows] = squares if squared else self.lengths(squares)
-            if advance is not None:
-                advance(len(targets))
-
-        search = self._searcher(chunks, None, n_neighbors, keep, factor=factor)
-        run_ranges(search, len(chunks), STEP, n_jobs)
-        return indices, distances, counts
-
-    def nearest_in_turn(
-        self,
-        chunks: Chunks,
-        blocks: Sequence[slice],
-        n_neighbors: int,
-        indices: np.ndarray,
-        distances: np.ndarray,
-        *,
-        factor: float = 1.0,
-        n_jobs: int | None = None,
-        advance: Callable[[int], object],
-    ) -> Iterator[int]:
-        """Find the nearest frames of some groups of queries; yield the number of each block when it is done.
-
-        What is found is put into the rows of `indices` and `distances` (RMSD, nm) that belong to the queries.
-        """
-
-        def keep(found: Targets) -> None:
-            targets, squares = found.nearest(n_neighbors)
-            hand_over(targets, squares, self.cells.order, self.cells.atoms, found.queries, indices, distances)
-            advance(len(targets))
-
-        search = self._searcher(chunks, None, n_neighbors, keep, factor=factor)
-        return run_in_turn(search, blocks, STEP, n_jobs)
-
-    def lengths(self, squares: np.ndarray) -> np.ndarray:
-        """Return the RMSDs (nm, float32) of squared norms."""
-        return np.sqrt(squares / self.cells.atoms).astype(np.float32)
-
-    def within_in_turn(
-        self,
-        chunks: Chunks,
-        blocks: Sequence[slice],
-        radius: float,
-        *,
-        n_jobs: int | None = None,
-        advance: Callable[[int], object] | None = None,
-    ) -> Iterator[dict[str, np.ndarray]]:
-        """Find all frames within `radius` (nm) of some groups of queries; yield the arrays of each block.
-
-        These are the `rows` of its queries, and of each pair `queries`, `indices` and `distances` (nm).
-        """
-        limits = np.full(chunks.sizes.sum(), radius * np.sqrt(self.cells.atoms))
-        found: list[tuple[np.ndarray, np.ndarray, np.ndarray] | None] = [None] * len(chunks)
-
-        def keep(part: Targets) -> None:
-            queries, indices = np.repeat(part.queries, part.sizes), self.cells.order[part.targets]
-            found[part.groups.start] = (
-                queries.astype(np.int32),
-                indices.astype(np.int32),
-                self.lengths(part.squares),
-            )
-            if advance is not None:
-                advance(len(part.queries))
-
-        search = self._searcher(chunks, limits, 0, keep)
-        with closing(run_in_turn(search, blocks, STEP, n_jobs)) as done:
-            for number in done:
-                groups = blocks[number]
-                queries, indices, distances = map(
-                    np.concatenate, zip(*filter(None, found[groups]), strict=True)
-                )
-                found[groups] = [None] * (groups.stop - groups.start)  # only once in memory
-                rows = chunks.take(groups).order
-                yield {"rows": rows, "queries": queries, "indices": indices, "distances": distances}
-
-    def within_squares(
-        self, chunks: Chunks, limits: np.ndarray, *, n_neighbors: int = 0, n_jobs: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (rows, indices, squared norms) of all pairs within the `limits`, one norm for each query.
-
-        Rows count the queries of the chunks, one group after the other. With `n_neighbors` only the nearest
-        so many of each query are sure to be among them, and some may be beyond the limit.
-        """
-        found: list[tuple[np.ndarray, np.ndarray, np.ndarray] | None] = [None] * len(chunks)
-
-        def keep(part: Targets) -> None:
-            indices = self.cells.order[part.targets].astype(np.int32)
-            found[part.groups.start] = part.sizes, indices, part.squares.copy()
-
-        run_ranges(self._searcher(chunks, limits, n_neighbors, keep), len(chunks), STEP, n_jobs)
-        sizes, indices, squares = map(np.concatenate, zip(*filter(None, found), strict=True))
-        return np.repeat(np.arange(len(sizes)), sizes), indices, squares
-
-    def _searcher(
-        self,
-        chunks: Chunks,
-        limits: np.ndarray | None,
-        n_neighbors: int,
-        keep: Callable[[Targets], None],
-        *,
-        factor: float = 1.0,
-    ) -> Callable[[int, int], None]:
-        """Return what searches a range of groups and hands over what it found.
-
-        The `limits` of the queries are norms; None is no limit. With `n_neighbors` of 0 all within them are
-        found.
-        """
-        cells, slack, start = self.shrunk(factor), self.slack(chunks.queries), offsets(chunks.sizes)
-        if limits is None:
-            limits = np.full(start[-1], NO_LIMIT)
-
-        kept = local()  # by each thread: fresh memory costs time in the system
-
-        def make_room(room: int) -> None:
-            space = kernels.LANES * max(room, STEP * n_neighbors)
-            kept.room, kept.work = room, knn.workspace(cells, room)
-            kept.targets, kept.squares = np.empty(space, np.int32), np.empty(space)
-
-        def search(first: int, last: int) -> None:
-            if not hasattr(kept, "room"):
-                make_room(ROOM * max(n_neighbors, kernels.LANES))
-            while first < last:
-                part = chunks.take(slice(first, last))
-                sizes, counts = np.empty(part.sizes.sum(), np.int64), np.zeros((len(part), 4), np.int64)
-                done = knn.search_groups(
-                    part.queries, part.first, part.last, part.cell, part.own, cells, slack, factor,
-                    limits[start[first] : start[last]], n_neighbors, kept.work, sizes, kept.targets,
-                    kept.squares, counts,
-                )  # fmt: skip
-                if done == 0:  # too many targets of the first group
-                    make_room(2 * kept.room)
-                    continue
-                groups = slice(first, first + done)
-                queries = chunks.take(groups).order
-                sizes = sizes[: len(queries)]
-                found = slice(sizes.sum())
-                keep(Targets(groups, queries, sizes, kept.targets[found], kept.squares[found], counts[:done]))
-                first += done
-
-        return search
+        return Kernel(lambda room: knn.workspace(cells, room), search)
 
 
 def build_index(xyz: np.ndarray, *, n_jobs: int | None = None) -> RmsdIndex:
     """Index centred frames, (n, atoms, 3) float32."""
     return RmsdIndex(*build_cells(xyz, n_jobs=n_jobs))
-
-
-def _chunks(queries: kernels.Queries, frames: np.ndarray, sizes: np.ndarray, *, own: bool) -> Chunks:
-    """Return queries, `sizes` of them nearest to each cell, in groups of at most 64."""
-    groups = -(-sizes // kernels.LANES)
-    cell = np.repeat(np.arange(len(sizes)), groups)
-    first = offsets(sizes)[cell] + kernels.LANES * (np.arange(len(cell)) - offsets(groups)[cell])
-    return Chunks(
-        queries=queries,
-        frames=frames,
-        first=first,
-        last=np.append(first[1:], len(frames)),
-        cell=cell,
-        own=own,
-    )

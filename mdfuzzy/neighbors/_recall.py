@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from mdfuzzy.neighbors._index import Chunks, RmsdIndex
+from mdfuzzy.neighbors._groups import Chunks, Index
 
 #: Groups of queries in the sample.
 SAMPLE = 160
@@ -20,7 +20,7 @@ GUESS, LEAST = 80, 20
 
 
 def choose_factor(
-    index: RmsdIndex, chunks: Chunks, n_neighbors: int, recall: float, n_jobs: int | None
+    index: Index, chunks: Chunks, n_neighbors: int, recall: float, n_jobs: int | None
 ) -> tuple[float, float | None]:
     """Return about the smallest factor by which cells may be shrunk, and the recall measured with it.
 
@@ -37,10 +37,7 @@ def choose_factor(
         """Return the recall of the first groups with a factor of step / GRID, and its standard error."""
         part = sample.take(slice(0, groups))
         distances = index.nearest(part, n_neighbors, factor=step / GRID, n_jobs=n_jobs)[1]
-        found = np.mean(distances <= farthest[: len(distances)] * (1 + 1e-6), axis=1)
-        group = np.repeat(np.arange(len(part)), part.sizes)
-        residuals = np.bincount(group, found - found.mean())
-        return float(found.mean()), float(np.sqrt(np.sum(residuals**2)) / len(found))
+        return share_found(distances <= farthest[: len(distances)] * (1 + 1e-6), part)
 
     def lacking(missed: float, allowed: float) -> float:
         """Return by how many steps the factor should grow, if neighbours are missed as they usually are."""
@@ -64,3 +61,12 @@ def choose_factor(
                 step = min(step, (too_small + enough) // 2)
         step = min(max(step, too_small + 1), enough - 1)
     return (1.0, None) if enough == GRID else (enough / GRID, measure(SAMPLE, enough)[0])
+
+
+def share_found(found: np.ndarray, chunks: Chunks) -> tuple[float, float]:
+    """Return the share of neighbours found, (queries, neighbours) of bool, and its standard error over
+    groups.
+    """
+    each = np.mean(found, axis=1)
+    residuals = np.bincount(np.repeat(np.arange(len(chunks)), chunks.sizes), each - each.mean())
+    return float(each.mean()), float(np.sqrt(np.sum(residuals**2)) / len(each))

@@ -2,39 +2,20 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
-from mdfuzzy._words import counted
-from mdfuzzy.neighbors._index import Chunks, RmsdIndex
+from mdfuzzy._messages import counted
+from mdfuzzy.neighbors._groups import STEP, Chunks, Index
 
 logger = logging.getLogger("mdfuzzy")
 
 #: Memory that a pair within a radius takes, at most, on its way to the graph.
 PAIR_BYTES = 64
-
-
-class Search(Protocol):
-    """Queries in named blocks, wherever they are searched."""
-
-    @property
-    def blocks(self) -> Mapping[str, object]:
-        """All blocks by name; what there is to say of each is for the search itself."""
-
-    def announce(self, to_do: int) -> None:
-        """Log how long the search of so many queries will take and how much memory it needs."""
-
-    def run(
-        self, names: Sequence[str], found: "Nearest | Pairs", advance: Callable[[int], object]
-    ) -> Iterator[tuple[str, np.ndarray]]:
-        """Put what is found for these blocks into `found`; yield the name and the rows of each when done.
-
-        Its rows are its queries. `advance` is told how many are done since it was last told.
-        """
 
 
 class Nearest:
@@ -80,37 +61,48 @@ class Aim(NamedTuple):
     radius: float = 0.0
     recall: float = 1.0  # the share of the nearest frames that is enough ...
     factor: float = 1.0  # ... for which cells are taken to be so much smaller than they are; 1 is exact
+    what: str = "RMSD neighbours of {} frames"
 
     @property
     def name(self) -> str:
-        """How the names of its blocks begin: with all digits of the radius."""
-        if self.n_neighbors:
-            return f"neighbors-{self.n_neighbors}-{self.recall:g}"
+        """How the names of its blocks begin: with all digits of the radius or the recall."""
+        if self.n_neighbors:  # all digits: what was found with another recall is something else
+            return f"neighbors-{self.n_neighbors}-{self.recall!r}".removesuffix(".0")
         return f"within-{self.radius!r}".replace("+", "")  # a name of files; 1e16 is 1e+16, too
 
-    def find(self, index: RmsdIndex, chunks: Chunks, n_jobs: int) -> dict[str, np.ndarray]:
+    def find(self, index: Index, chunks: Chunks, n_jobs: int, *, step: int = STEP) -> dict[str, np.ndarray]:
         """Return the arrays of a block of queries, as `Nearest` or `Pairs` takes them."""
+        options = {"n_jobs": n_jobs, "step": step}
         if self.n_neighbors:
-            options = {"factor": self.factor, "n_jobs": n_jobs}
-            indices, distances, _ = index.nearest(chunks, self.n_neighbors, **options)
+            indices, distances, _ = index.nearest(chunks, self.n_neighbors, factor=self.factor, **options)
             return {"rows": chunks.order, "indices": indices, "distances": distances}
-        (block,) = index.within_in_turn(chunks, [slice(0, len(chunks))], self.radius, n_jobs=n_jobs)
+        (block,) = index.within_in_turn(chunks, [slice(0, len(chunks))], self.radius, **options)
         return block
 
-    def measure(self, index: RmsdIndex, chunks: Chunks, threads: int) -> tuple[float, float]:
-        """Return the seconds for each query on so many threads and the frames found, from a few queries."""
-        sample = chunks.take(np.random.default_rng(2).permutation(len(chunks))[: 4 * threads])
-        self.find(index, sample.take(np.arange(1)), threads)  # compiled by now
+    def measure(
+        self, index: Index, chunks: Chunks, threads: int, *, few: bool = False
+    ) -> tuple[float, float]:
+        """Return the seconds for each query on so many threads and the frames found, from some queries.
+
+        Groups are taken in runs, one after the other for each thread, as in the search itself, which goes on
+        faster where it has just been. The sample is a hundredth of the queries, or, if `few`, one group.
+        """
+        total = len(chunks)
+        used = 1 if few else threads
+        length = 1 if few else min(max(total // (100 * used), 1), STEP)
+        runs = 1 if few else max(used, min(total // (100 * length), 2 * used))
+        starts = np.random.default_rng(2).integers(0, max(1, total - length), runs)
+        sample = chunks.take(np.add.outer(starts, np.arange(length)).ravel() % total)
         begin = time.perf_counter()
-        found = self.find(index, sample, threads)
+        found = self.find(index, sample, used, step=length)
         n = len(found["rows"])
-        return (time.perf_counter() - begin) / n, found["indices"].size / n
+        return (time.perf_counter() - begin) * used / threads / n, found["indices"].size / n
 
     def task(self, n: int, n_targets: int, to_do: int) -> str:
         """Return in words what is searched."""
         within = "" if self.n_neighbors else f" within {self.radius:g} nm"
         rest = "" if to_do == n else f" ({to_do:,} of them still to do)"
-        return f"RMSD neighbours of {n:,} frames{within}{rest} among {n_targets:,}"
+        return f"{self.what.format(f'{n:,}')}{within}{rest} among {n_targets:,}"
 
     def pairs(self, count: float) -> str:
         """Return in words how many pairs there will be and their memory here; nothing for nearest frames."""
@@ -123,7 +115,7 @@ class LocalSearch:
 
     Attributes
     ----------
-    index : RmsdIndex
+    index : Index
         Of the frames to search.
     chunks : Chunks
         The queries.
@@ -135,7 +127,7 @@ class LocalSearch:
         To use here.
     """
 
-    index: RmsdIndex
+    index: Index
     chunks: Chunks
     aim: Aim
     blocks: dict[str, slice]
@@ -143,9 +135,10 @@ class LocalSearch:
 
     def announce(self, to_do: int) -> None:
         """See `Search`."""
+        self.aim.find(self.index, self.chunks.take(np.arange(1)), self.threads)  # compiled by now
         seconds, found = self.aim.measure(self.index, self.chunks, self.threads)
         n = len(self.chunks.frames)
-        arrays = sum(array.nbytes for array in self.index.cells if isinstance(array, np.ndarray))
+        arrays = self.index.__sizeof__()
         memory = self.aim.pairs(n * found) or f", {(arrays + 8 * n * found) / 1e9:.1f} GB"
         task = self.aim.task(n, len(self.index), to_do)
         logger.info(f"{task}: about {spell(seconds * to_do)} on {counted(self.threads, 'thread')}{memory}")
@@ -170,6 +163,15 @@ class LocalSearch:
         ) as done:
             for number in done:
                 yield names[number], self.chunks.take(blocks[number]).order
+
+
+def name_blocks(aim: Aim, chunks: Chunks, size: int, mark: str = "") -> dict[str, slice]:
+    """Return blocks of `size` groups of queries by name; a mark tells apart orders of queries."""
+    starts = enumerate(range(0, len(chunks), size))
+    return {
+        f"{aim.name}-{mark}{number:05d}": slice(first, min(first + size, len(chunks)))
+        for number, first in starts
+    }
 
 
 def spell(seconds: float) -> str:

@@ -5,7 +5,7 @@ from typing import get_args
 
 import numpy as np
 
-from mdfuzzy._check import check_choice, check_int, check_real, read_only
+from mdfuzzy._check import ReadOnly, check_choice, check_int, check_real, read_only
 from mdfuzzy._choices import GraphKind
 from mdfuzzy._threads import share
 
@@ -13,7 +13,7 @@ _STRETCH = 65_536  # rows looked at together
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class Graph(ReadOnly):
     """Edges with their lengths, in compressed rows.
 
     Attributes

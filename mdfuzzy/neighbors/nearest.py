@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Literal
 
 from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.neighbors.blocks import BlockStore
 from mdfuzzy.neighbors.neighbors import Neighbors, euclidean_neighbors
-from mdfuzzy.neighbors.rmsd import BlockStore, rmsd_neighbors
+from mdfuzzy.neighbors.rmsd import rmsd_neighbors
 
 if TYPE_CHECKING:
     from mdfuzzy.workers.cluster import Client
@@ -42,4 +43,13 @@ def nearest_frames(
             client=client,
             layout=layout,
         )
-    return euclidean_neighbors(data, n_neighbors=n_neighbors, queries=queries, n_jobs=n_jobs)
+    return euclidean_neighbors(
+        data,
+        n_neighbors=n_neighbors,
+        queries=queries,
+        recall=recall,
+        n_jobs=n_jobs,
+        progress=progress,
+        store=store,
+        client=client,
+    )

@@ -1,24 +1,39 @@
 """The nearest neighbours of every frame or point, and the graphs made of them."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, check_finite, check_int, check_numbers, read_only
-from mdfuzzy._threads import run_ranges, share, thread_count, using_threads
+from mdfuzzy._check import (
+    ReadOnly,
+    check_choice,
+    check_finite,
+    check_int,
+    check_numbers,
+    check_real,
+    read_only,
+)
+from mdfuzzy._threads import run_ranges, share, using_threads
 from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.neighbors._copies import find_copies
 from mdfuzzy.neighbors._euclidean import nearest_points
+from mdfuzzy.neighbors.blocks import BlockStore
 from mdfuzzy.neighbors.graph import Graph, reverse_lists
+
+if TYPE_CHECKING:
+    from mdfuzzy.workers.cluster import Client
 
 _STRETCH = 8192  # rows sorted together
 _PART = 131_072  # rows joined together
+#: The largest feature: distances, float32, and their squares stay within the range of their numbers.
+_LARGEST = 1e30
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbors:
+class Neighbors(ReadOnly):
     """The nearest other points of every point, nearest first.
 
     Attributes
@@ -92,7 +107,13 @@ class Neighbors:
         """The number of neighbours of each point."""
         return self.indices.shape[1]
 
-    def graph(self, k: int | None = None, *, kind: Literal["union", "directed"] = "union") -> Graph:
+    def graph(
+        self,
+        k: int | None = None,
+        *,
+        kind: Literal["union", "directed"] = "union",
+        n_jobs: int | None = None,
+    ) -> Graph:
         """Join every point to its `k` nearest neighbours.
 
         Parameters
@@ -103,6 +124,8 @@ class Neighbors:
         kind : {"union", "directed"}
             `union` has an edge if either point has the other among its k nearest, so it is symmetric;
             `directed` leads from each point to its k nearest only.
+        n_jobs : int, optional
+            Threads; every core by default.
 
         Returns
         -------
@@ -124,7 +147,7 @@ class Neighbors:
         k = max(1, self.k // 2) if k is None else check_int("k", k, 1, self.k, remedy=remedy)
         n = len(self)
         if kind == "directed" or n != self.n_targets:
-            indices, distances = self._ascending(k, 0, n)
+            indices, distances = self._ascending(k, 0, n, n_jobs)
             indptr = np.arange(0, n * k + 1, k, dtype=np.int64)
             return Graph(
                 indptr, indices.ravel(), distances.ravel(), kind="directed", n_targets=self.n_targets, k=k
@@ -133,11 +156,11 @@ class Neighbors:
         # written to takes no memory. Fresh memory costs time.
         indptr = np.zeros(n + 1, np.int64)
         indices, distances = np.empty(2 * n * k, np.int32), np.empty(2 * n * k, np.float32)
-        with using_threads(None):
+        with using_threads(n_jobs):
             in_indptr, *into = reverse_lists(self.indices, self.distances, k)
             for first in range(0, n, _PART):
                 last = min(first + _PART, n)
-                rows, lengths = self._ascending(k, first, last)
+                rows, lengths = self._ascending(k, first, last, n_jobs)
                 arriving, starts = in_indptr[first : last + 1], indptr[first : last + 1]
                 counts = np.empty(last - first, np.int64)
                 share(kernels.union_counts, last - first, rows, arriving, into[0], counts)
@@ -148,7 +171,7 @@ class Neighbors:
             array.resize(indptr[-1], refcheck=False)
         return Graph(indptr, indices, distances, kind="union", n_targets=n, k=k)
 
-    def _ascending(self, k: int, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+    def _ascending(self, k: int, first: int, last: int, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
         """Return the `k` nearest neighbours of some points in ascending order, and their distances."""
         indices, distances = np.empty((last - first, k), np.int32), np.empty((last - first, k), np.float32)
 
@@ -158,7 +181,7 @@ class Neighbors:
             indices[place] = np.take_along_axis(self.indices[part, :k], order, axis=1)
             distances[place] = np.take_along_axis(self.distances[part, :k], order, axis=1)
 
-        run_ranges(sort, last - first, _STRETCH, None)
+        run_ranges(sort, last - first, _STRETCH, n_jobs)
         return indices, distances
 
 
@@ -166,10 +189,17 @@ def euclidean_neighbors(
     points: Features | npt.ArrayLike,
     *,
     n_neighbors: int = 100,
+    recall: float = 1.0,
     queries: Features | npt.ArrayLike | None = None,
     n_jobs: int | None = None,
+    progress: bool | None = None,
+    store: BlockStore | None = None,
+    client: "Client | None" = None,
 ) -> Neighbors:
     """Find the nearest other points of every point in Euclidean distance.
+
+    The result is exact: distances come from differences of coordinates in float64, and of equally near points
+    the first are nearer. It is the same, to the bit, for any number of threads, and on a Dask cluster.
 
     Parameters
     ----------
@@ -177,15 +207,23 @@ def euclidean_neighbors(
         Feature vectors. Periodic columns of `Features`, such as torsion angles, count as points on a circle.
     n_neighbors : int
         How many neighbours to find, in [1, n - 1].
+    recall : float
+        The share of true neighbours that is enough, in (0, 1]. The search may still find all of them.
     queries : Features or (m, dimensions) array, optional
         Find the neighbours of these instead, among `points`; n_neighbors may then be n.
     n_jobs : int, optional
         Threads; every core by default.
+    progress : bool, optional
+        Whether to show a progress bar; by default in a terminal only.
+    store : BlockStore, optional
+        Keeps finished blocks of queries, so that a search that was killed goes on from there.
+    client : distributed.Client, optional
+        Search on the workers of this Dask cluster.
 
     Returns
     -------
     Neighbors
-        Exact, nearest first.
+        Nearest first.
 
     Examples
     --------
@@ -208,7 +246,13 @@ def euclidean_neighbors(
         raise ValueError(f"`points` must hold at least 2 points to have neighbours; got {len(vectors)}.")
     remedy = f"There are {len(vectors)} points."
     n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(vectors) - (others is None), remedy=remedy)
-    indices, distances = nearest_points(vectors, others, n_neighbors, thread_count(n_jobs))
+    recall = check_real("recall", recall, above=0, at_most=1, remedy="1 asks for the exact neighbours.")
+    options = {"recall": recall, "n_jobs": n_jobs, "progress": progress, "store": store, "client": client}
+    copies = find_copies(vectors, n_neighbors + 1)
+    among = vectors if copies is None else vectors[copies.kept]
+    indices, distances = nearest_points(among, others, n_neighbors, **options)
+    if copies is not None:
+        indices, distances = copies.spread(indices, distances, queries=others is not None)
     return Neighbors(indices, distances, n_targets=len(vectors))
 
 
@@ -309,4 +353,10 @@ def _vectors(name: str, points: object) -> np.ndarray:
             f"`{name}` must be an array of shape (points, dimensions), not empty; got {vectors.shape}. For "
             f"one feature pass array[:, None]; for frames use `rmsd_neighbors`."
         )
-    return check_finite(name, vectors)
+    largest = max(check_finite(name, vectors).max(), -vectors.min())
+    if largest > _LARGEST:
+        raise ValueError(
+            f"`{name}` must not be larger than {_LARGEST:g}, or distances leave the range of float32; got "
+            f"{largest:g}. Rescale the features."
+        )
+    return vectors

@@ -7,39 +7,31 @@ float32 throughout: it differs by about 2e-6 nm for ten atoms, 3e-5 nm for 2,000
 long molecules.
 """
 
-from contextlib import closing
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
-from tqdm import tqdm
 
 from mdfuzzy._check import check_int, check_real
 from mdfuzzy._threads import thread_count
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors._coordinates import check_conformations
+from mdfuzzy.neighbors._copies import find_copies
+from mdfuzzy.neighbors.blocks import BlockStore, run_blocks
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
 
 if TYPE_CHECKING:
     from mdfuzzy.neighbors._dask.memory import Layout
-    from mdfuzzy.neighbors._search import Aim, Nearest, Pairs, Search
+    from mdfuzzy.neighbors._search import Aim
+    from mdfuzzy.neighbors.blocks import Search
     from mdfuzzy.workers.cluster import Client, Workers
 
 #: Queries in a group.
 GROUP = 64
 #: Groups of queries in a block: what is kept when a run is killed.
 BLOCK = 512
-
-
-class BlockStore(Protocol):
-    """Where finished blocks of a search are kept; a run directory is one."""
-
-    def get(self, name: str) -> dict[str, np.ndarray] | None:
-        """Return the arrays kept under `name`, or None."""
-
-    def put(self, name: str, **arrays: np.ndarray) -> None:
-        """Keep arrays under `name`."""
 
 
 def rmsd_neighbors(
@@ -67,8 +59,8 @@ def rmsd_neighbors(
         How many neighbours to find, in [1, n - 1].
     recall : float
         The share of true neighbours that is enough, in (0, 1]. Below 1 the search takes cells of frames
-        to be smaller than they are, by as much as a sample of queries allows, and reports the recall that
-        it measured. The sample takes time, too: below about 100,000 frames an exact search is as fast.
+        to be smaller than they are, or follows neighbours of neighbours, as far as a sample of queries
+        allows, and reports the recall that it measured. Where an exact search takes no longer it is exact.
     queries : Frames or (m, atoms, 3) array, optional
         Find the neighbours of these instead, among `frames`; n_neighbors may then be n.
     n_jobs : int, optional
@@ -99,14 +91,29 @@ def rmsd_neighbors(
     """
     from mdfuzzy.neighbors._search import Aim, Nearest
 
-    xyz, others = check_conformations(frames, queries)
+    xyz, others = check_conformations(frames, queries, n_jobs)
     remedy = f"There are {len(xyz)} frames."
     n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(xyz) - (others is None), remedy=remedy)
     recall = check_real("recall", recall, above=0, at_most=1, remedy="1 asks for the exact neighbours.")
+    copies = find_copies(xyz, n_neighbors + 1)
+    if copies is not None:
+        few = rmsd_neighbors(
+            frames[copies.kept] if isinstance(frames, Trajectories) else xyz[copies.kept],
+            n_neighbors=n_neighbors,
+            recall=recall,
+            queries=queries,
+            n_jobs=n_jobs,
+            progress=progress,
+            store=store,
+            client=client,
+            layout=layout,
+        )
+        spread = copies.spread(few.indices, few.distances, queries=others is not None)
+        return Neighbors(*spread, exact=few.exact, recall=few.recall, n_targets=len(xyz))
     n = len(xyz if others is None else others)
     aim, found = Aim(n_neighbors, recall=recall), Nearest(n, n_neighbors)
-    search, reached = _search(frames, xyz, others, aim, n_jobs, client, layout)
-    _run(search, n, found, store, progress)
+    search, reached = _search(frames, xyz, others, aim, n_jobs, client, layout, store)
+    run_blocks(search, n, found, store, progress)
     options = {"exact": reached is None, "recall": reached, "n_targets": len(xyz)}
     return Neighbors(found.indices, found.distances, **options)
 
@@ -161,12 +168,12 @@ def rmsd_neighbors_within(
     """
     from mdfuzzy.neighbors._search import Aim, Pairs
 
-    xyz, others = check_conformations(frames, queries)
+    xyz, others = check_conformations(frames, queries, n_jobs)
     radius = check_real("radius", radius, above=0, remedy="It is an RMSD in nm, such as 0.02.")
     n = len(xyz if others is None else others)
-    search, _ = _search(frames, xyz, others, Aim(0, radius), n_jobs, client, layout)
+    search, _ = _search(frames, xyz, others, Aim(0, radius), n_jobs, client, layout, store)
     found = Pairs()
-    _run(search, n, found, store, progress)
+    run_blocks(search, n, found, store, progress)
     return _radius_graph(*found.join(), n, len(xyz), radius, symmetric=others is None)
 
 
@@ -178,6 +185,7 @@ def _search(
     n_jobs: int | None,
     client: "Client | None",
     layout: str | None,
+    store: BlockStore | None,
 ) -> "tuple[Search, float | None]":
     """Return the search, and the recall that was measured for it; None if it is exact."""
     workers, place = _on_workers(client, xyz, others, max(1, aim.n_neighbors), layout)
@@ -200,49 +208,33 @@ def _search(
             size=GROUP * BLOCK,
             n_jobs=n_jobs,
         ), None
-    from mdfuzzy.neighbors._index import build_index
-    from mdfuzzy.neighbors._search import LocalSearch
+    from mdfuzzy.neighbors._choice import choose_way
+    from mdfuzzy.neighbors._search import LocalSearch, name_blocks
 
-    index, reached = build_index(xyz, n_jobs=n_jobs), None
-    chunks = index.own_chunks() if others is None else index.chunks(others, n_jobs)
-    if aim.recall < 1:
+    options = {"store": store, "threads": thread_count(n_jobs), "n_jobs": n_jobs}
+    if place is not None:
+        options["largest"] = place.room_for_index(workers)
+    way, reached = choose_way(xyz, others, aim, **options), None
+    index, chunks = way.index, way.chunks
+    if aim.recall < 1 and way.name == "tiles" and others is None and client is None:
+        from mdfuzzy.neighbors._descent import descend_graph
+
+        found = descend_graph(index, chunks, aim, store=store, threads=thread_count(n_jobs))
+        if found is not None:
+            return found
+    if aim.recall < 1 and way.name == "cells":
         from mdfuzzy.neighbors._recall import choose_factor
 
         factor, reached = choose_factor(index, chunks, aim.n_neighbors, aim.recall, n_jobs)
         aim = aim._replace(factor=factor)
-    blocks = {
-        f"{aim.name}-{number:05d}": slice(first, min(first + BLOCK, len(chunks)))
-        for number, first in enumerate(range(0, len(chunks), BLOCK))
-    }
+    mark = "" if way.name == "cells" else "t"  # blocks of other queries
+    blocks = name_blocks(aim, chunks, BLOCK, mark)
     search = LocalSearch(index, chunks, aim, blocks, thread_count(n_jobs))
     if client is not None:
         from mdfuzzy.neighbors._dask.replicated import ScatteredSearch
 
         search = ScatteredSearch(**vars(search), client=client, workers=workers, layout=place)
     return search, reached
-
-
-def _run(
-    search: "Search", n: int, found: "Nearest | Pairs", store: BlockStore | None, progress: bool | None
-) -> None:
-    """Put all blocks of the `n` queries into `found`: those in the store, then the others, which it keeps."""
-    waiting, done = [], 0
-    for name in search.blocks:
-        block = store.get(name) if store is not None else None
-        if block is None:
-            waiting.append(name)
-        else:
-            found.put(**block)
-            done += len(block["rows"])
-    if not waiting:
-        return
-    search.announce(n - done)
-    hidden = None if progress is None else not progress
-    bar = tqdm(total=n, initial=done, unit=" frames", desc="neighbours", disable=hidden)
-    with bar, closing(search.run(waiting, found, bar.update)) as finished:
-        for name, rows in finished:
-            if store is not None:
-                store.put(name, **found.get(rows))
 
 
 def _on_workers(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mdfuzzy._choices import Kernel, WalkWeights
-from mdfuzzy._warn import warn_user
+from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import kinetic_criterion
 from mdfuzzy.memberships.beta_scan import LEFT_OUT, BetaScan, default_betas, scan_beta, scan_frames

@@ -12,9 +12,9 @@ from typing import Any, Protocol, get_type_hints
 
 import numpy as np
 
-from mdfuzzy._warn import warn_user
+from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
-from mdfuzzy.neighbors.rmsd import BlockStore
+from mdfuzzy.neighbors.blocks import BlockStore
 from mdfuzzy.pipeline._arrays import pack, unpack
 from mdfuzzy.pipeline.settings import Settings
 

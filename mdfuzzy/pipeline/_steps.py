@@ -6,7 +6,7 @@ name: see `Step`. A new step is a function here; a field of `Clustering` of the 
 
 import numpy as np
 
-from mdfuzzy._warn import warn_user
+from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import Visits
 from mdfuzzy.kinetics import visits as count_visits
@@ -23,7 +23,7 @@ from mdfuzzy.pipeline._beta import explain_beta, scan_walk
 from mdfuzzy.pipeline._cache import step
 from mdfuzzy.pipeline.settings import resolve_k
 from mdfuzzy.states.cores import Cores, find_cores, find_milestones
-from mdfuzzy.states.density import dtm_log_density, kde_bandwidth, kde_log_density
+from mdfuzzy.states.density import estimate_log_density, kde_bandwidth
 from mdfuzzy.states.dimension import intrinsic_dimension
 from mdfuzzy.states.persistence import Persistence, compute_persistence
 from mdfuzzy.states.prominence import ProminenceGap
@@ -109,9 +109,8 @@ def _(result, neighbors, dimension, *, density, kernel, bandwidth):
 @step()
 def log_density(neighbors, k, dimension, bandwidth, *, density) -> np.ndarray:
     """Estimate the log density at every frame."""
-    if density == "dtm":
-        return dtm_log_density(neighbors, n_neighbors=2 * k, dimension=dimension)
-    return kde_log_density(neighbors, bandwidth=bandwidth, dimension=dimension)
+    options = {"k": k, "dimension": dimension, "bandwidth": bandwidth}
+    return estimate_log_density(neighbors, density=density, **options)
 
 
 # --- states

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_type, read_only
-from mdfuzzy._warn import warn_user
+from mdfuzzy._check import ReadOnly, check_type, read_only
+from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.extension import extend_memberships
 from mdfuzzy.memberships.memberships import Memberships
@@ -21,7 +21,7 @@ _MANY_FAR = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Assignment:
+class Assignment(ReadOnly):
     """How strongly new frames belong to the states of a clustering. Made by `assign`.
 
     Attributes

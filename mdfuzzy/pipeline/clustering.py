@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mdfuzzy._check import read_only
+from mdfuzzy._check import ReadOnly, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import Visits
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
@@ -25,7 +25,7 @@ from mdfuzzy.states.tree import StateTree
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Clustering:
+class Clustering(ReadOnly):
     """The result of every step of one clustering.
 
     Attributes

@@ -46,7 +46,7 @@ def cluster(
     progress : bool, optional
         Show a bar during the search for neighbours; by default on a terminal.
     client : distributed.Client, optional
-        Search the neighbours of frames on the workers of this Dask cluster; see `rmsd_neighbors`.
+        Search the neighbours on the workers of this Dask cluster; see `rmsd_neighbors`.
     layout : {"scattered", "sharded"}, optional
         How the frames are laid out there.
 
@@ -95,10 +95,9 @@ def cluster(
     data = as_data(data)
     if len(data) < 3:
         raise ValueError(f"`data` must hold at least 3 frames; got {len(data)}. States need a sample.")
-    if client is not None and not data.metric.superpose:
+    if layout is not None and not data.metric.superpose:
         raise ValueError(
-            "`client` must be None for features; got a client. Only neighbours by RMSD are searched on a "
-            "cluster."
+            f"`layout` must be None for features; got {layout!r}. Every worker holds all feature vectors."
         )
     resolve_k(settings.k, len(data))  # before anything is written
     from mdfuzzy._kernels.compiling import announced

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure, SubFigure
+    from matplotlib.image import AxesImage
 
 #: Dots per inch of pictures that are written.
 DPI = 160
@@ -38,7 +39,7 @@ def figure_of(figure: "Figure | SubFigure | None", *, width: float, height: floa
     return figure
 
 
-def color_bar(ax: "Axes", image: object, label: str) -> None:
+def color_bar(ax: "Axes", image: "AxesImage", label: str) -> None:
     """Draw the colour bar of an image to the right of its axes, as high as these whatever the layout."""
     ax.figure.colorbar(image, cax=ax.inset_axes((1.03, 0.0, 0.05, 1.0)), label=label)
 

@@ -34,6 +34,15 @@ def beta_scan(scan: BetaScan | Clustering, *, ax: "Axes | None" = None) -> "Axes
     -------
     Axes
 
+    Raises
+    ------
+    ValueError
+        If the clustering was made without a scan over beta.
+
+    See Also
+    --------
+    scan_beta : The scan that is drawn.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -47,29 +56,29 @@ def beta_scan(scan: BetaScan | Clustering, *, ax: "Axes | None" = None) -> "Axes
     'log'
     """
     check_type("scan", scan, BetaScan, Clustering)
-    result, scan = (scan, scan.beta_scan) if isinstance(scan, Clustering) else (None, scan)
-    if scan is None:
+    result, found = (scan, scan.beta_scan) if isinstance(scan, Clustering) else (None, scan)
+    if found is None:
         raise ValueError(
             "`scan` must hold a scan over beta; got a Clustering without. Cluster with scan_beta=True or "
             "beta='entropy'."
         )
     ax = axes_of(ax, width=5.8, height=3.8)
-    finite = np.isfinite(scan.betas)
-    infinity = 2.5 * scan.betas[finite].max()  # where an infinite beta is drawn
-    places = np.where(finite, scan.betas, infinity)
+    finite = np.isfinite(found.betas)
+    infinity = 2.5 * found.betas[finite].max()  # where an infinite beta is drawn
+    places = np.where(finite, found.betas, infinity)
     right = ax.twinx()
-    curves = ((ax, scan.entropy, _ENTROPY, "o"), (right, scan.scores, _SCORE, "s"))
+    curves = ((ax, found.entropy, _ENTROPY, "o"), (right, found.scores, _SCORE, "s"))
     for axes, values, color, marker in curves:
         axes.plot(places[finite], values[finite], color=color, marker=marker, markersize=4.5, linewidth=1.5)
         axes.plot(places[~finite], values[~finite], color=color, marker=marker, markersize=4.5)
         axes.tick_params(axis="y", colors=color)
         axes.spines["top"].set_visible(False)
         axes.margins(y=0.12)
-    _mark_choice(ax, scan, None if result is None else result.memberships.beta, infinity)
+    _mark_choice(ax, found, None if result is None else result.memberships.beta, infinity)
     _number_betas(ax, places, infinity)
     ax.set_xlabel("beta (colder ← 2: as simulated → hotter)")
     ax.set_ylabel("H, mean of Σ μ log μ (nats)", color=_ENTROPY)
-    right.set_ylabel(_score_name(scan, result), color=_SCORE)
+    right.set_ylabel(_score_name(found, result), color=_SCORE)
     return ax
 
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_finite, check_int, check_real, read_only
+from mdfuzzy._check import ReadOnly, check_finite, check_int, check_real, read_only
 
 #: A bin whose smoothed count is less than this is empty: a lone frame still shows as one bin.
 _EMPTY = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Bins:
+class Bins(ReadOnly):
     """Frames in a grid of bins. The first index of every grid is that of the first coordinate.
 
     Attributes
@@ -25,6 +25,10 @@ class Bins:
         The number of frames in each bin.
     periodic : tuple of 2 bool
         Along which coordinates the last bin is a neighbour of the first.
+
+    See Also
+    --------
+    plots.bin_points : Sort points into bins.
 
     Examples
     --------
@@ -50,12 +54,14 @@ class Bins:
     @property
     def centers(self) -> tuple[np.ndarray, np.ndarray]:
         """The middle of each bin along each coordinate."""
-        return tuple((edges[1:] + edges[:-1]) / 2 for edges in self.edges)
+        x, y = ((edges[1:] + edges[:-1]) / 2 for edges in self.edges)
+        return x, y
 
     @property
     def extent(self) -> tuple[float, float, float, float]:
         """Left, right, bottom and top of the grid, as `Axes.imshow` takes them."""
-        return tuple(float(edges[at]) for edges in self.edges for at in (0, -1))
+        x, y = self.edges
+        return float(x[0]), float(x[-1]), float(y[0]), float(y[-1])
 
     def mean(self, values: npt.ArrayLike) -> np.ndarray:
         """Return the mean of `values`, one number or row per frame, in each bin; NaN where it is empty."""
@@ -138,6 +144,15 @@ def bin_points(
     -------
     Bins
 
+    Raises
+    ------
+    ValueError
+        If `points` is not of shape (n, 2).
+
+    See Also
+    --------
+    plots.plane : Draw binned points.
+
     Examples
     --------
     >>> import mdfuzzy as mf
@@ -161,7 +176,8 @@ def bin_points(
         edges.append(np.linspace(low, high, number + 1))
     index = (places[0] * number + places[1]).astype(np.int32)
     counts = np.bincount(index, minlength=number * number).reshape(number, number)
-    return Bins(tuple(edges), index, counts, tuple(period is not None for period in periods))
+    x, y = periods
+    return Bins((edges[0], edges[1]), index, counts, (x is not None, y is not None))
 
 
 def _limits(values: np.ndarray) -> tuple[float, float]:

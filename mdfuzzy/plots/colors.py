@@ -34,6 +34,10 @@ def state_colors(n: int) -> list[str]:
         The first eight are those of Okabe and Ito, safe for the colour-blind; from 25 on they repeat, so that
         states need their numbers beside the colours.
 
+    See Also
+    --------
+    plots.overview : Uses these colours, as all pictures do.
+
     Examples
     --------
     >>> import mdfuzzy as mf

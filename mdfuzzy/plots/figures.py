@@ -2,15 +2,19 @@
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from mdfuzzy._atomic import new_files
 from mdfuzzy._check import check_choice, check_int, check_type
+from mdfuzzy._messages import warn_user
 from mdfuzzy._threads import limited_threads
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales
+from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots._axes import DPI, new_figure
 from mdfuzzy.plots.betas import beta_scan
@@ -18,15 +22,19 @@ from mdfuzzy.plots.forecasts import reliability
 from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
 from mdfuzzy.plots.networks import state_network
 from mdfuzzy.plots.peaks import persistence_diagram, prominences
-from mdfuzzy.plots.planes import draw
+from mdfuzzy.plots.planes import Kind, draw
 from mdfuzzy.plots.projections import Projection, project, torsions
 from mdfuzzy.plots.timelines import membership_timeline
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
+#: Draws a picture.
+Picture = Callable[[], "Figure | SubFigure"]
 #: Timelines that are written, at most.
 _TIMELINES = 4
+#: States that get a picture of their own unless one is asked for by its number: each takes seconds.
+_STATES = 20
 
 
 def overview(
@@ -51,6 +59,16 @@ def overview(
     Figure
         Which pyplot does not know; ``figure.savefig("overview.png")`` writes it.
 
+    Raises
+    ------
+    ValueError
+        If the clustering began with neighbours, and no `projection` is given.
+
+    See Also
+    --------
+    plots.write_plots : Every picture of a clustering as a file.
+    plots.ramachandran : One of the pictures, over phi and psi.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -62,7 +80,7 @@ def overview(
     projection = _projection(result, residue) if projection is None else projection
     figure = new_figure(11.4, 3.1)
     grid = projection.bin()
-    titles = {"density": "frames", "states": "states", "second": "transitions"}
+    titles: dict[Kind, str] = {"density": "frames", "states": "states", "second": "transitions"}
     for ax, (kind, title) in zip(figure.subplots(1, 3), titles.items(), strict=True):
         draw(projection, result, kind=kind, bins=grid, ax=ax)
         ax.set_title(title)
@@ -70,7 +88,7 @@ def overview(
 
 
 def write_plots(
-    folder: str | os.PathLike,
+    folder: str | os.PathLike[str],
     result: Clustering,
     *,
     residue: int | str | None = None,
@@ -95,7 +113,8 @@ def write_plots(
         Results of `kinetics`, to be drawn too.
     kinds : sequence of str
         The names of those to draw, as in the list below; ``"state"`` and ``"timeline"`` without a number
-        stand for all of them. By default everything.
+        stand for all of them (of more than 20 states for the first 20, with a warning). By default
+        everything.
     dpi : int
         Dots per inch.
 
@@ -111,6 +130,13 @@ def write_plots(
     ------
     FileExistsError
         If a file of another origin has the name of a picture.
+    ValueError
+        If the clustering began with neighbours and has no coordinates, or there is no such kind of picture.
+
+    See Also
+    --------
+    plots.overview : The first of the pictures.
+    report.write_report : A report with interactive pictures.
 
     Examples
     --------
@@ -134,36 +160,63 @@ def write_plots(
     groups = {name: name.rstrip("0123456789").rstrip("-") for name in pictures}
     for kind in kinds:
         check_choice("kinds", kind, list(dict.fromkeys([*groups.values(), *pictures])))
-    chosen = [name for name in pictures if not kinds or {name, groups[name]} & {*kinds}]
+    chosen = _chosen(pictures, groups, kinds, result.n_states)
     with new_files(folder, "plots", overwrite=True, keep=bool(kinds)) as stage:
         for name in chosen:
-            pictures[name]().savefig(stage / f"{name}.png", format="png", dpi=dpi)
+            cast("Figure", pictures[name]()).savefig(stage / f"{name}.png", format="png", dpi=dpi)
     return [Path(folder) / f"{name}.png" for name in chosen]
 
 
-def _pictures(result: Clustering, projection: Projection) -> dict[str, Callable[[], "Figure"]]:
+def _chosen(
+    pictures: dict[str, Picture], groups: dict[str, str], kinds: Sequence[str], n_states: int
+) -> list[str]:
+    """Return the pictures of some kinds; of hundreds of states the first ones only, with a warning."""
+    every = [name for name in pictures if not kinds or {name, groups[name]} & {*kinds}]
+    late = {f"state-{state}" for state in range(_STATES, n_states)} - {*kinds}
+    if late & {*every}:
+        warn_user(
+            f"There are {n_states} states. Only the first {_STATES} get pictures of their own; for others "
+            f"name them, such as state-{n_states - 1}."
+        )
+    return [name for name in every if name not in late]
+
+
+def _pictures(result: Clustering, projection: Projection) -> dict[str, Picture]:
     """Return what draws each picture of a clustering, by name."""
     grid = projection.bin()
-    pictures = {"overview": lambda: overview(result, projection=projection)}
-    maps = {"density": "density", "free-energy": "free_energy", "states": "states", "transitions": "second"}
+    pictures: dict[str, Picture] = {"overview": lambda: overview(result, projection=projection)}
+    maps: dict[str, Kind] = {
+        "density": "density",
+        "free-energy": "free_energy",
+        "states": "states",
+        "transitions": "second",
+    }
     for name, kind in maps.items():
-        pictures[name] = lambda kind=kind: draw(projection, result, kind=kind, bins=grid).figure
+        pictures[name] = partial(_map, projection, result, kind=kind, bins=grid)
     for state in range(result.n_states):
-        what = {"kind": "membership", "state": state, "bins": grid}
-        pictures[f"state-{state}"] = lambda what=what: draw(projection, result, **what).figure
+        pictures[f"state-{state}"] = partial(
+            _map, projection, result, kind="membership", state=state, bins=grid
+        )
     pictures["persistence"] = lambda: persistence_diagram(result).figure
     pictures["prominences"] = lambda: prominences(result).figure
     if result.beta_scan is not None:
         pictures["beta"] = lambda: beta_scan(result).figure
-    if result.transition_regions is not None:
+    regions, data = result.transition_regions, cast("Trajectories", result.data)
+    if regions is not None:
         pictures["network"] = lambda: (
-            state_network(result.transition_regions, [state.fraction for state in result.states]).figure
+            state_network(regions, [state.fraction for state in result.states]).figure
         )
-    for number in range(min(result.data.n_trajectories, _TIMELINES)):
-        pictures[f"timeline-{number}"] = lambda number=number: (
-            membership_timeline(result.data, result.memberships, trajectory=number).figure
-        )
+    for number in range(min(data.n_trajectories, _TIMELINES)):
+        pictures[f"timeline-{number}"] = partial(_timeline, data, result.memberships, number)
     return pictures
+
+
+def _map(projection: Projection, result: Clustering, **what: Any) -> "Figure | SubFigure":
+    return draw(projection, result, **what).figure
+
+
+def _timeline(data: Trajectories, memberships: Memberships, number: int) -> "Figure | SubFigure":
+    return membership_timeline(data, memberships, trajectory=number).figure
 
 
 def _projection(result: Clustering, residue: int | str | None) -> Projection:
@@ -178,8 +231,7 @@ def _projection(result: Clustering, residue: int | str | None) -> Projection:
         return torsions(result.data, residue)
     if result.data.metric.superpose:
         return torsions(result.data) if len(result.data.residues) == 1 else project(result.data)
-    if result.data.values.shape[1] == 1:  # over the density, for want of a second feature
-        values = np.column_stack([result.data.values, result.log_density])
-        periods = (result.data.period if len(result.data.periodic) else None, None)
-        return Projection(values, ("feature 0", "log density"), periods)
+    if result.data.columns.shape[1] == 1:  # over the density, for want of a second feature
+        values = np.column_stack([result.data.columns, result.log_density])
+        return Projection(values, ("feature 0", "log density"), (*result.data.periods, None))
     return project(result.data)

@@ -33,6 +33,21 @@ def reliability(
     -------
     Axes
 
+    Raises
+    ------
+    ValueError
+        If `forecast` is not one of those of the calibration.
+
+    See Also
+    --------
+    kinetics.calibration : Compare memberships with what came true.
+    kinetics.reliability : The diagram of any predictions.
+
+    References
+    ----------
+    * J. Bröcker and L. A. Smith, *Increasing the Reliability of Reliability Diagrams*, Weather and
+      Forecasting 22 (2007) 651-661.
+
     Examples
     --------
     >>> import mdfuzzy as mf
@@ -41,7 +56,7 @@ def reliability(
     'predicted probability of the next core'
     """
     check_type("calibration", calibration, Calibration, Reliability)
-    diagram, name = calibration, "what came true"
+    name = "what came true"
     if isinstance(calibration, Calibration):
         if forecast is None:
             forecast = next(name for name in calibration.names if name.startswith("memberships"))
@@ -49,8 +64,10 @@ def reliability(
         diagram, name = calibration.diagrams[row], f"{forecast}: skill {calibration.skills[row]:.2f}"
         if "beta = " in forecast:
             name += f"\n(beta: {BETA_MEANS})"
-    elif forecast is not None:
-        raise ValueError(f"`forecast` must be None for a single diagram; got {forecast!r}.")
+    else:
+        if forecast is not None:
+            raise ValueError(f"`forecast` must be None for a single diagram; got {forecast!r}.")
+        diagram = calibration
     ax = axes_of(ax, width=4.4, height=4.4)
     known = np.isfinite(diagram.predicted)
     x, y = diagram.predicted[known], diagram.observed[known]

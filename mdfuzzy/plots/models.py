@@ -1,7 +1,7 @@
 """Whether a Markov model holds: its timescales over the lag, and its predictions."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,6 +38,10 @@ def implied_timescales(
     -------
     Axes
 
+    See Also
+    --------
+    kinetics.implied_timescales : The timescales that are drawn.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -54,7 +58,7 @@ def implied_timescales(
     factor, unit = time_unit(float(timescales.lag_times.max()), timescales.unit)
     lags = factor * timescales.lag_times
     values, lower, upper = (factor * part for part in (timescales.values, timescales.lower, timescales.upper))
-    style = {"marker": "o", "markersize": 4.5, "linewidth": 1.5}
+    style: dict[str, Any] = {"marker": "o", "markersize": 4.5, "linewidth": 1.5}
     for at, color in enumerate(colormaps["viridis"](np.linspace(0.0, 0.8, values.shape[1]))):
         known = np.isfinite(lower[:, at]) & np.isfinite(upper[:, at])
         band = {"color": color, "alpha": 0.22, "linewidth": 0}
@@ -118,6 +122,15 @@ def chapman_kolmogorov(
     -------
     (s, s) array of Axes
         One row for each state from which, one column for each state to which.
+
+    Raises
+    ------
+    ValueError
+        If `states` are not different states of the test.
+
+    See Also
+    --------
+    kinetics.chapman_kolmogorov : The test that is drawn.
 
     Examples
     --------

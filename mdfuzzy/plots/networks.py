@@ -1,7 +1,7 @@
 """The states as a network: how large they are, which touch, and how often trajectories went between."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: How links are drawn, and what that means.
-_STYLES = {
+_STYLES: dict[str, dict[str, Any]] = {
     "crossed": {"color": "0.62", "linewidth": 5.0, "linestyle": "-"},
     "never": {"color": "0.62", "linewidth": 2.0, "linestyle": (0, (3, 2))},
     "passed": {"color": "0.4", "linewidth": 1.0, "linestyle": ":"},
@@ -61,6 +61,15 @@ def state_network(
     Returns
     -------
     Axes
+
+    Raises
+    ------
+    ValueError
+        If the fractions or positions are not one per state.
+
+    See Also
+    --------
+    find_transition_regions : The regions and transitions that are drawn.
 
     Examples
     --------
@@ -214,8 +223,9 @@ def _draw_links(ax: "Axes", links: list["Link"], places: np.ndarray) -> None:
             style["linewidth"] *= (0.2 + 0.8 * np.log1p(link.size) / np.log1p(most)) * 1.4
         ends = places[list(link.pair)]
         ax.plot(*ends.T, zorder=1, **style)
+        x, y = ends.mean(axis=0)
         ax.text(
-            *ends.mean(axis=0), f"{link.transitions:,}", ha="center", va="center", fontsize=8.5, zorder=2,
+            x, y, f"{link.transitions:,}", ha="center", va="center", fontsize=8.5, zorder=2,
             bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
         )  # fmt: skip
         seen[kind] = Line2D([], [], label=_NAMES[kind], **_STYLES[kind])
@@ -242,7 +252,7 @@ def _draw_states(
             fontsize=8.5, zorder=4,
         )  # fmt: skip
         ax.text(
-            *place, str(state), color="white" if dark else "black", ha="center", va="center",
+            place[0], place[1], str(state), color="white" if dark else "black", ha="center", va="center",
             fontweight="bold", zorder=4,
         )  # fmt: skip
 

@@ -1,12 +1,12 @@
 """The peaks of the density: when they are born and die, and how far they stand out."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mdfuzzy._check import check_int, check_real, check_type
-from mdfuzzy._words import counted
+from mdfuzzy._messages import counted
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots._axes import axes_of, open_frame
 from mdfuzzy.plots.colors import state_colors
@@ -15,8 +15,8 @@ from mdfuzzy.states.persistence import Persistence
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_NOISE = {"marker": "o", "color": "0.55", "linewidths": 0, "zorder": 2, "rasterized": True}
-_STATE = {"marker": "o", "s": 70, "edgecolors": "black", "linewidths": 0.7, "zorder": 3}
+_NOISE: dict[str, Any] = {"marker": "o", "color": "0.55", "linewidths": 0, "zorder": 2, "rasterized": True}
+_STATE: dict[str, Any] = {"marker": "o", "s": 70, "edgecolors": "black", "linewidths": 0.7, "zorder": 3}
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,16 @@ def persistence_diagram(
     Returns
     -------
     Axes
+
+    See Also
+    --------
+    compute_persistence : The peaks that are drawn.
+    plots.prominences : The same peaks by their prominence.
+
+    References
+    ----------
+    * F. Chazal, L. J. Guibas, S. Y. Oudot and P. Skraba, *Persistence-Based Clustering in Riemannian
+      Manifolds*, J. ACM 60 (2013) 41.
 
     Examples
     --------
@@ -120,6 +130,16 @@ def prominences(
     Returns
     -------
     Axes
+
+    See Also
+    --------
+    compute_persistence : The peaks that are drawn.
+    plots.persistence_diagram : The same peaks by birth and death.
+
+    References
+    ----------
+    * F. Chazal, L. J. Guibas, S. Y. Oudot and P. Skraba, *Persistence-Based Clustering in Riemannian
+      Manifolds*, J. ACM 60 (2013) 41.
 
     Examples
     --------

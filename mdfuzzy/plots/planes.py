@@ -1,6 +1,6 @@
 """States and transitions on two coordinates: the Ramachandran plot, and the same for any other two."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -25,10 +25,10 @@ from mdfuzzy.states.cores import Cores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
 
 #: What a picture shows.
 Kind = Literal["density", "free_energy", "states", "membership", "second"]
-_KINDS = ("density", "free_energy", "states", "membership", "second")
 _NEED_MEMBERSHIPS = ("states", "membership", "second")
 _MARK = 0.065  # size of the mark of a peak, as a share of the picture
 _ROWS = 16  # of a column of the legend
@@ -81,6 +81,16 @@ def ramachandran(
     Returns
     -------
     Axes
+
+    Raises
+    ------
+    ValueError
+        If the frames have no phi and psi, or the values belong to other frames.
+
+    See Also
+    --------
+    plots.plane : The same over any two coordinates.
+    plots.overview : Frames, states and transitions side by side.
 
     Examples
     --------
@@ -138,6 +148,16 @@ def plane(
     -------
     Axes
 
+    Raises
+    ------
+    ValueError
+        If the values belong to other frames, or `kind` needs memberships and gets none.
+
+    See Also
+    --------
+    plots.project : Two coordinates of frames or features.
+    plots.ramachandran : The same over phi and psi.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
@@ -171,25 +191,26 @@ def draw(
 ) -> "Axes":
     """Draw what `ramachandran` draws, over any `Projection`; `bins` may be its bins, already counted."""
     default = "density" if values is None else "states"
-    kind = check_choice("kind", default if kind is None else kind, _KINDS)
+    chosen: Kind = check_choice("kind", default if kind is None else kind, get_args(Kind))
     memberships = values.memberships if isinstance(values, Clustering) else values
     cores = values.cores if cores is None and isinstance(values, Clustering) else cores
-    _check_values(projection, memberships, kind, cores)
-    if kind == "membership":
+    _check_values(projection, memberships, chosen, cores)
+    memberships = cast("Memberships", memberships)  # not of "density" and "free_energy", which use none
+    if chosen == "membership":
         last = memberships.values.shape[1] - 1
         state = check_int("state", state, 0, last, remedy="It is the state whose membership is drawn.")
     elif state is not None:
-        raise ValueError(f"`state` must be given with kind='membership' only; got {state!r} with {kind!r}.")
+        raise ValueError(f"`state` must be given with kind='membership' only; got {state!r} with {chosen!r}.")
     grid = bins if isinstance(bins, Bins) else projection.bin(bins)
-    listed = memberships.values.shape[1] if kind == "states" else 0
+    listed = memberships.values.shape[1] if chosen == "states" else 0
     ax = axes_of(ax, width=5.2 + 1.1 * (listed // _ROWS))
-    if kind == "density":
+    if chosen == "density":
         _paint_density(ax, grid, guide)
-    elif kind == "free_energy":
+    elif chosen == "free_energy":
         _paint_energy(ax, grid, guide)
-    elif kind == "states":
+    elif chosen == "states":
         _paint_states(ax, grid, memberships, guide)
-    elif kind == "membership":
+    elif chosen == "membership":
         label = f"membership of state {state}"
         _paint_mean(ax, grid, memberships.values[:, state], 1.0, MEMBERSHIP_MAP, label, guide)
     else:
@@ -297,7 +318,7 @@ def _paint_mean(
         color_bar(ax, image, label)
 
 
-def _show(ax: "Axes", grid: Bins, picture: np.ndarray, **how: object) -> object:
+def _show(ax: "Axes", grid: Bins, picture: np.ndarray, **how: Any) -> "AxesImage":
     """Draw one value or colour per bin as an image: one object, however many bins and frames there are."""
     return ax.imshow(
         np.swapaxes(picture, 0, 1), origin="lower", extent=grid.extent, interpolation="nearest", **how

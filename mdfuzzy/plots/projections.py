@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_finite, check_int, read_only
+from mdfuzzy._check import ReadOnly, check_finite, check_int, read_only
 from mdfuzzy._threads import run_ranges
 from mdfuzzy.frames.features import as_data
 from mdfuzzy.frames.frames import Frames
@@ -18,7 +18,7 @@ _ROUNDS = 10  # of superposing on the mean; two or three are enough
 
 
 @dataclass(frozen=True, eq=False)
-class Projection:
+class Projection(ReadOnly):
     """Two coordinates of every frame, with their names and units.
 
     Attributes
@@ -31,6 +31,11 @@ class Projection:
         The period of each coordinate; None if it has none.
     equal : bool
         Whether both have the same unit, so that a picture should give them the same scale.
+
+    See Also
+    --------
+    plots.torsions : Phi and psi of a residue.
+    plots.project : Principal components or features.
 
     Examples
     --------
@@ -76,6 +81,16 @@ def torsions(frames: Frames, residue: int | str = 0) -> Projection:
     -------
     Projection
         In degrees.
+
+    Raises
+    ------
+    ValueError
+        If the frames have no phi and psi, or there is no such residue.
+
+    See Also
+    --------
+    plots.ramachandran : Draw them.
+    plots.project : Coordinates of molecules without phi and psi.
 
     Examples
     --------
@@ -126,6 +141,16 @@ def project(
         Periodic where the features are. Of frames in nm: a distance between two points is never more than
         the RMSD of the two frames as they were superposed on the mean structure.
 
+    Raises
+    ------
+    ValueError
+        If `columns` are not two different columns.
+
+    See Also
+    --------
+    plots.plane : Draw the projection.
+    plots.torsions : Phi and psi instead.
+
     Examples
     --------
     >>> import mdfuzzy as mf
@@ -137,22 +162,23 @@ def project(
         remedy = "So many coordinates have the loaded atoms."
         pair = _check_columns(columns, data.points[0].size, remedy)
         values, shares = _principal_components(data.points, pair)
-        names = tuple(
+        first, second = (
             f"PC {at + 1} (nm), {100 * share:.0f} % of variance"
             for at, share in zip(pair, shares, strict=True)
         )
+        names = first, second
         return Projection(values, names if labels is None else _check_labels(labels), equal=True)
-    features = data
-    pair = _check_columns(columns, features.values.shape[1], "So many features there are.")
-    periods = tuple(features.period if at in features.periodic else None for at in pair)
-    names = tuple(f"feature {at}" for at in pair) if labels is None else _check_labels(labels)
-    return Projection(features.values[:, pair], names, periods, equal=periods[0] == periods[1] is not None)
+    pair = _check_columns(columns, data.columns.shape[1], "So many features there are.")
+    x, y = (data.periods[at] for at in pair)
+    names = (f"feature {pair[0]}", f"feature {pair[1]}") if labels is None else _check_labels(labels)
+    return Projection(data.columns[:, pair], names, (x, y), equal=x == y is not None)
 
 
 def _check_columns(columns: tuple[int, int], number: int, remedy: str) -> tuple[int, int]:
     if np.shape(columns) != (2,) or columns[0] == columns[1]:
         raise ValueError(f"`columns` must be two different columns; got {columns!r}. {remedy}")
-    return tuple(check_int("columns", at, 0, number - 1, remedy=remedy) for at in columns)
+    x, y = (check_int("columns", at, 0, number - 1, remedy=remedy) for at in columns)
+    return x, y
 
 
 def _check_labels(labels: tuple[str, str]) -> tuple[str, str]:

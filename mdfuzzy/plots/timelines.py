@@ -37,6 +37,15 @@ def membership_timeline(
     -------
     Axes
 
+    Raises
+    ------
+    ValueError
+        If the memberships are of other frames.
+
+    See Also
+    --------
+    solve_memberships : The memberships that are drawn.
+
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf

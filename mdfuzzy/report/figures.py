@@ -1,9 +1,13 @@
 """Figures that only have to be drawn, as plotly takes them: dictionaries of data and layout."""
 
+from typing import Any, cast
+
 import numpy as np
 
-from mdfuzzy._words import counted
+from mdfuzzy._messages import counted
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
+from mdfuzzy.kinetics.transition_regions import TransitionRegions
+from mdfuzzy.memberships.beta_scan import BetaScan
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.plots.networks import layout_states, list_links
@@ -15,13 +19,13 @@ INK, PALE, ACCENT = "#1f2933", "#9aa5b1", "#b3261e"
 _MAX_GRID = 5
 
 
-def axis(title: str = "", **more: object) -> dict[str, object]:
+def axis(title: str = "", **more: Any) -> dict[str, Any]:
     """Return an axis in the style of the page."""
     style = {"gridcolor": "#e9edf2", "linecolor": PALE, "zeroline": False, "ticks": "outside", "ticklen": 4}
     return {"title": {"text": title}, "tickcolor": PALE, **style, **more}
 
 
-def log_ticks(values: np.ndarray) -> dict[str, object]:
+def log_ticks(values: np.ndarray) -> dict[str, Any]:
     """Return the ticks of a logarithmic axis for positive `values`, each with its whole number.
 
     Examples
@@ -50,9 +54,9 @@ def see_through(color: str, opacity: float) -> str:
     return f"rgba({red},{green},{blue},{opacity:g})"
 
 
-def beta_figure(result: Clustering) -> dict[str, object]:
+def beta_figure(result: Clustering) -> dict[str, Any]:
     """Draw the entropy of the memberships against beta, the score that chose it if there is one, and beta."""
-    scan, beta = result.beta_scan, result.memberships.beta
+    scan, beta = cast("BetaScan", result.beta_scan), result.memberships.beta
     finite = np.isfinite(scan.betas)
     curves = [("entropy H", scan.entropy, "#0072b2", "y")]
     if result.settings.beta == "kinetic":
@@ -96,11 +100,11 @@ def beta_figure(result: Clustering) -> dict[str, object]:
     return {"data": traces, "layout": layout}
 
 
-def network_figure(result: Clustering) -> dict[str, object]:
+def network_figure(result: Clustering) -> dict[str, Any]:
     """Draw the states as circles, and transition regions and transitions as lines between them."""
     colors = state_colors(result.n_states)
     shares = [row.fraction for row in result.states]
-    links = list_links(result.transition_regions)
+    links = list_links(cast("TransitionRegions", result.transition_regions))
     places = layout_states(result.n_states, np.array([link.pair for link in links]).reshape(-1, 2))
     traces, middles, numbers, texts = [], [], [], []
     for link in links:
@@ -175,7 +179,7 @@ def ink_on(color: str) -> str:
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 150 else "#ffffff"
 
 
-def timescales_figure(timescales: ImpliedTimescales, lag: float | None) -> dict[str, object]:
+def timescales_figure(timescales: ImpliedTimescales, lag: float | None) -> dict[str, Any]:
     """Draw the implied timescales against the lag, with their intervals, and mark the lag of the model."""
     traces, x = [], rounded(timescales.lag_times)
     number = timescales.values.shape[1]
@@ -198,7 +202,7 @@ def timescales_figure(timescales: ImpliedTimescales, lag: float | None) -> dict[
         **{"fillcolor": "rgba(154,165,177,0.25)", "line": {"color": PALE, "width": 1}},
         "name": "shorter than the lag",
     }
-    layout = {
+    layout: dict[str, Any] = {
         "xaxis": axis(f"lag ({timescales.unit})", type="log", **log_ticks(timescales.lag_times)),
         "yaxis": axis(
             f"implied timescale ({timescales.unit})",
@@ -221,7 +225,7 @@ def timescales_figure(timescales: ImpliedTimescales, lag: float | None) -> dict[
     return {"data": [below, *traces], "layout": layout}
 
 
-def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str, **place: str) -> dict[str, object]:
+def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str, **place: str) -> dict[str, Any]:
     """Draw the area between two curves, where both are known."""
     known = np.isfinite(low) & np.isfinite(high)
     return {
@@ -234,7 +238,7 @@ def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str, **place:
     }
 
 
-def prediction_figure(test: ChapmanKolmogorov) -> dict[str, object]:
+def prediction_figure(test: ChapmanKolmogorov) -> dict[str, Any]:
     """Draw what the model predicts over several lags, and what is estimated there."""
     number = len(test.states)
     pairs = [(a, b) for a in range(number) for b in range(number)]
@@ -242,7 +246,8 @@ def prediction_figure(test: ChapmanKolmogorov) -> dict[str, object]:
     if number > _MAX_GRID:
         pairs, columns = [(a, a) for a in range(number)], _MAX_GRID
     rows = -(-len(pairs) // columns)
-    traces, layout, notes = [], {}, []
+    traces, notes = [], []
+    layout: dict[str, Any] = {}
     x = np.concatenate([[0.0], test.lag_times])
     colors = state_colors(int(test.states.max()) + 1)
     for place, (a, b) in enumerate(pairs):

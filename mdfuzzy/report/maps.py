@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, cast
 
 import numpy as np
 
+from mdfuzzy.memberships.beta_scan import BetaScan
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.bins import Bins, suggest_bins
 from mdfuzzy.plots.planes import second_highest
@@ -64,7 +66,7 @@ def _same_numbers(result: Clustering, scanned: np.ndarray, frames: np.ndarray | 
         return np.arange(result.n_states)
     from scipy.optimize import linear_sum_assignment
 
-    nearest = np.argmin(np.abs(1 / result.beta_scan.betas - 1 / result.memberships.beta))
+    nearest = np.argmin(np.abs(1 / cast("BetaScan", result.beta_scan).betas - 1 / result.memberships.beta))
     return linear_sum_assignment(-result.memberships.values[frames].T @ scanned[nearest])[1]
 
 
@@ -80,10 +82,10 @@ def projections(result: Clustering) -> dict[str, Callable[[], Projection]]:
         return {name: partial(torsions, data, place) for place, name in enumerate(data.residues)}
     if data.metric.superpose:
         return {"principal components": partial(project, data)}
-    return {} if data.values.shape[1] < 2 else {"features": partial(project, data)}
+    return {} if data.columns.shape[1] < 2 else {"features": partial(project, data)}
 
 
-def describe_maps(result: Clustering) -> dict[str, object] | None:
+def describe_maps(result: Clustering) -> dict[str, Any] | None:
     """Return all that the interactive plot needs, ready for JSON; None if there are no two coordinates.
 
     The frames are binned, for every residue and beta: the state of most frames in a bin, the mean of their
@@ -132,7 +134,7 @@ def _within_budget(
 
 def _describe_plane(
     plane: Projection, solved: list[Solution], seconds: list[np.ndarray], number: int
-) -> dict[str, object]:
+) -> dict[str, Any]:
     grid = plane.bin(number)
     cells = np.flatnonzero(grid.counts)
     layers = []
@@ -168,7 +170,7 @@ def _part(grid: Bins, frames: np.ndarray | None) -> Bins:
     return Bins(grid.edges, index, counts, grid.periodic)
 
 
-def _marks(plane: Projection, result: Clustering) -> dict[str, object]:
+def _marks(plane: Projection, result: Clustering) -> dict[str, Any]:
     """Return where the peaks of the states are, and the most mixed frame of each transition region."""
     peaks = [f"<b>state {row.state}</b>, {row.fraction:.1%} of all frames: its peak" for row in result.states]
     marks = {"peaks": _points(plane, result.cores.peaks, peaks)}
@@ -182,7 +184,7 @@ def _marks(plane: Projection, result: Clustering) -> dict[str, object]:
     return marks
 
 
-def _points(plane: Projection, frames: np.ndarray, texts: list[str]) -> dict[str, object]:
+def _points(plane: Projection, frames: np.ndarray, texts: list[str]) -> dict[str, Any]:
     x, y = rounded(plane.values[frames].T)
     return {"x": x, "y": y, "text": texts}
 

@@ -3,8 +3,10 @@
 import base64
 import json
 import zlib
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 #: What a byte says where there is no state, or no share.
 NOWHERE = 255
@@ -37,7 +39,7 @@ def quantize(shares: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(shares), NOWHERE, np.rint(250 * np.nan_to_num(shares))).astype(np.uint8)
 
 
-def rounded(values: np.ndarray, digits: int = 5) -> list:
+def rounded(values: npt.ArrayLike, digits: int = 5) -> Any:
     """Return an array as nested lists of numbers with so many significant digits; None for NaN and infinity.
 
     Examples
@@ -45,10 +47,10 @@ def rounded(values: np.ndarray, digits: int = 5) -> list:
     >>> rounded(np.array([[3.14159265, np.nan], [np.inf, 2.0]]), 3)
     [[3.14, None], [None, 2.0]]
     """
-    values = np.asarray(values, dtype=np.float64)
-    if values.ndim:
-        return [rounded(part, digits) for part in values]
-    return float(f"{values:.{digits}g}") if np.isfinite(values) else None
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim:
+        return [rounded(part, digits) for part in array]
+    return float(f"{array:.{digits}g}") if np.isfinite(array) else None
 
 
 def to_json(value: object) -> str:

@@ -1,9 +1,13 @@
 """The page: its parts put together, and written to a file."""
 
+import base64
+import hashlib
 import os
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 from string import Template
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +30,7 @@ _SCRIPTS = ("common.js", "map.js", "structures.js", "peaks.js", "timeline.js", "
 #: The sections, in order, with their titles and what stands in the bar at the top.
 _SECTIONS = {
     "states": ("States", "States"),
-    "transition_regions": ("TransitionRegions between states", "TransitionRegions"),
+    "transition_regions": ("Transition regions between states", "Transition regions"),
     "choices": ("What was chosen automatically, and why", "Choices"),
     "map": ("Where the states are", "Map"),
     "structures": ("What they look like", "Structures"),
@@ -40,7 +44,7 @@ _SECTIONS = {
 
 
 def write_report(
-    path: str | os.PathLike,
+    path: str | os.PathLike[str],
     result: Clustering,
     *,
     timescales: ImpliedTimescales | None = None,
@@ -79,6 +83,15 @@ def write_report(
     ------
     FileExistsError
         If `path` is a file of another origin.
+    FileNotFoundError
+        If the folder of `path` does not exist.
+    IsADirectoryError
+        If `path` is a folder.
+
+    See Also
+    --------
+    plots.write_plots : Pictures for a paper.
+    validate_model : Timescales and test for the report.
 
     Examples
     --------
@@ -111,7 +124,7 @@ def write_report(
     with limited_threads(result.settings.n_jobs):
         page = render(result, timescales=timescales, test=test, title=title)
     with whole_file(path) as file:
-        file.write(page.encode("utf-8"))
+        file.write(page.encode("utf-8", "backslashreplace"))
     return path
 
 
@@ -161,29 +174,31 @@ def render(
     shown = {name: titles for name, titles in _SECTIONS.items() if name not in empty}
     texts = _texts(result, data, timescales, test)
     links = "".join(f'<li><a href="#{name}">{short}</a></li>' for name, (_, short) in shown.items())
-    parts = dict(
-        title=words.escape(title or "Metastable states and transitions"),
-        lead=words.lead(result),
-        version=__version__,
-        style=_read("style.css"),
-        links=f"<ul>{links}</ul>",
-        headline=words.headline(result),
-        warnings=words.warning_list(result),
-        sections="\n".join(
+    plotly, script = get_plotlyjs(), "\n".join(["", *map(_read, _SCRIPTS), ""])
+    parts = {
+        "script_hashes": " ".join(map(_policy_hash, (plotly, script))),
+        "title": escape(title or "Metastable states and transitions"),
+        "lead": words.lead(result),
+        "version": __version__,
+        "style": _read("style.css"),
+        "links": f"<ul>{links}</ul>",
+        "headline": words.headline(result),
+        "warnings": words.warning_list(result),
+        "sections": "\n".join(
             f'<section id="{name}">\n<h2>{long}</h2>\n{_fill(f"{name}.html", texts)}</section>'
             for name, (long, _) in shown.items()
         ),
-        data=to_json(data),
-        plotly=get_plotlyjs(),
-        plotly_version=get_plotlyjs_version(),
-        script="\n".join(map(_read, _SCRIPTS)),
-    )
+        "data": to_json(data),
+        "plotly": plotly,
+        "plotly_version": get_plotlyjs_version(),
+        "script": script,
+    }
     return _fill("frame.html", parts)
 
 
 def _texts(
     result: Clustering,
-    data: dict,
+    data: dict[str, Any],
     timescales: ImpliedTimescales | None,
     test: ChapmanKolmogorov | None,
 ) -> dict[str, str]:
@@ -216,6 +231,11 @@ def _scale(colors: list[str]) -> list[list[object]]:
     return [
         [float(place), color] for place, color in zip(np.linspace(0, 1, len(colors)), colors, strict=True)
     ]
+
+
+def _policy_hash(script: str) -> str:
+    """Return what a content security policy calls a script by, so that no other script runs in the page."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode('utf-8')).digest()).decode('ascii')}'"
 
 
 def _fill(name: str, texts: dict[str, str]) -> str:

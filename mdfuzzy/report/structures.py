@@ -93,9 +93,9 @@ def find_molecule(frames: Frames) -> Molecule:
     if topology is None:
         atoms = np.arange(frames.n_atoms)
         distances = np.linalg.norm(frames.xyz[0][:, None] - frames.xyz[0][None], axis=-1)
-        bonds = np.argwhere(np.triu(distances < _BOND_LENGTH, k=1))
+        near = np.argwhere(np.triu(distances < _BOND_LENGTH, k=1))
         names = tuple(f"atom {atom}" for atom in atoms)
-        return Molecule(atoms, ("",) * len(atoms), names, bonds, trace=False)
+        return Molecule(atoms, ("",) * len(atoms), names, near, trace=False)
     everything = list(topology.atoms)
     traced = [atom for atom in everything if atom.name in _TRACED]
     # Loaded alphas alone have no bonds: they are a trace, however few they are.

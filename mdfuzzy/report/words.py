@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from html import escape
+from typing import Any
 
 import numpy as np
 
-from mdfuzzy._words import counted
+from mdfuzzy._messages import counted
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
@@ -113,7 +114,7 @@ def interval(found: ImpliedTimescales | ChapmanKolmogorov | None) -> str:
     return words
 
 
-def atoms(structures: dict | None) -> str:
+def atoms(structures: dict[str, Any] | None) -> str:
     """Say how a molecule is drawn."""
     if structures is None:
         return ""
@@ -122,7 +123,7 @@ def atoms(structures: dict | None) -> str:
     return "The loaded atoms, coloured by element."
 
 
-def hidden(shown: dict | None, nouns: str) -> str:
+def hidden(shown: dict[str, Any] | None, nouns: str) -> str:
     """Say how many things are left out of a plot, if any are."""
     return f"{shown['hidden']:,} more {nouns} are not shown." if shown and shown["hidden"] else ""
 

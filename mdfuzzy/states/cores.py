@@ -6,9 +6,9 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, check_int, check_real, check_type, read_only
+from mdfuzzy._check import ReadOnly, check_choice, check_int, check_real, check_type, read_only
 from mdfuzzy._choices import DepthRule
-from mdfuzzy._warn import warn_user
+from mdfuzzy._messages import warn_user
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.states.persistence import Persistence, check_log_density, check_symmetric, descending
 
@@ -16,7 +16,7 @@ from mdfuzzy.states.persistence import Persistence, check_log_density, check_sym
 
 
 @dataclass(frozen=True, eq=False)
-class Cores:
+class Cores(ReadOnly):
     """The states of a data set: their basins, and the core of each.
 
     Cores are disjoint, connected in the graph, contain their peak, and lie inside their basin.

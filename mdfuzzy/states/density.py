@@ -1,12 +1,13 @@
 """The log density at every point, from the distances to its nearest neighbours alone."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_choice, check_finite, check_numbers, check_real
-from mdfuzzy._warn import warn_user
+from mdfuzzy._choices import Density
+from mdfuzzy._messages import warn_user
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.states.dimension import (
     check_count,
@@ -17,6 +18,41 @@ from mdfuzzy.states.dimension import (
 )
 
 _BANDWIDTH_SAMPLE = 20_000  # points over which the likelihood of a bandwidth is averaged
+
+
+def estimate_log_density(
+    neighbors: Neighbors, *, density: Density, k: int, dimension: float, bandwidth: float | None = None
+) -> np.ndarray:
+    """Estimate the log density in the way that a setting names.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        At least 2k of every point.
+    density : {"dtm", "kde"}
+        `dtm_log_density` from 2k neighbours, or `kde_log_density` from all.
+    k : int
+        Neighbours per point in the graph.
+    dimension : float
+        The intrinsic dimension.
+    bandwidth : float, optional
+        The width of the kernels.
+
+    Returns
+    -------
+    (n,) float64
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> neighbors = mf.euclidean_neighbors([[0.0], [1.0], [2.0], [4.0]], n_neighbors=2)
+    >>> estimate_log_density(neighbors, density="dtm", k=1, dimension=1).round(3)
+    array([-0.458, -0.   , -0.458, -0.936])
+    """
+    density = check_choice("density", density, get_args(Density))
+    if density == "kde":
+        return kde_log_density(neighbors, bandwidth=bandwidth, dimension=dimension)
+    return dtm_log_density(neighbors, n_neighbors=2 * k, dimension=dimension)
 
 
 def dtm_log_density(

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_finite, check_numbers, check_real, check_type, read_only
+from mdfuzzy._check import ReadOnly, check_finite, check_numbers, check_real, check_type, read_only
+from mdfuzzy._messages import warn_user
 from mdfuzzy._threads import share, using_threads
-from mdfuzzy._warn import warn_user
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.states.prominence import ProminenceGap, divide_prominences, expected_noise
 
@@ -15,7 +15,7 @@ _FIRST_BATCH = 1024  # points; each further batch is half as large as all before
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Persistence:
+class Persistence(ReadOnly):
     """Every peak of a function on a graph, from high to low, and where its component meets a higher one.
 
     Attributes

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_numbers, check_real
-from mdfuzzy._words import counted
+from mdfuzzy._messages import counted
 from mdfuzzy.neighbors.graph import Graph
 
 _SAMPLE = 20_000  # points from which the scale of the noise is estimated

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._bootstrap import bootstrap_units, statistical_inefficiency
-from mdfuzzy._check import check_choice, check_int, check_real, check_type, read_only
+from mdfuzzy._check import ReadOnly, check_choice, check_int, check_real, check_type, read_only
 from mdfuzzy._choices import Density
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
@@ -20,7 +20,7 @@ from mdfuzzy.states.prominence import ProminenceGap
 
 
 @dataclass(frozen=True, eq=False)
-class KScan:
+class KScan(ReadOnly):
     """The states for several numbers of neighbours.
 
     Attributes
@@ -58,7 +58,7 @@ class KScan:
 
 
 @dataclass(frozen=True, eq=False)
-class StateBootstrap:
+class StateBootstrap(ReadOnly):
     """The states when whole trajectories are drawn anew.
 
     Attributes

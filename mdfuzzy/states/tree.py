@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import check_int, check_real, check_type, read_only
-from mdfuzzy._words import counted
+from mdfuzzy._messages import counted
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.states.correlation import NeighborsInTime

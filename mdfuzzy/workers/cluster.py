@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import mdfuzzy
 
 if TYPE_CHECKING:
-    from distributed import Client, Future, Worker
+    from distributed import Client as Client  # for other modules, too
+    from distributed import Future, Worker
 
 logger = logging.getLogger("mdfuzzy")
 
@@ -23,6 +24,7 @@ _RETURN = 60
 _TRIES = 3
 #: Before the number of workers on this machine.
 _LOCAL = "local:"
+_LOOPBACK = "127.0.0.1"
 
 
 def _require_dask() -> None:
@@ -60,9 +62,12 @@ def connect(address: str) -> Iterator["Client"]:
     from distributed import Client, LocalCluster
 
     if address.startswith(_LOCAL):
-        options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+        # Only this machine may connect: whoever reaches a scheduler can run code on its workers.
+        options = {"threads_per_worker": 1, "processes": True, "host": _LOOPBACK}
+        pages = {"dashboard_address": f"{_LOOPBACK}:0", "worker_dashboard_address": f"{_LOOPBACK}:0"}
+        count = _count(address)
         with (
-            LocalCluster(n_workers=_count(address), **options, silence_logs=logging.ERROR) as cluster,
+            LocalCluster(n_workers=count, **options, **pages, silence_logs=logging.ERROR) as cluster,
             Client(cluster) as client,
         ):
             yield client
@@ -83,10 +88,11 @@ def connect(address: str) -> Iterator["Client"]:
         where = {"address": address}
     try:
         client = Client(**where, timeout=_PATIENCE)
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AssertionError) as error:
         raise ConnectionRefusedError(
             "`dask` must be the address of a running scheduler, such as 'tcp://10.0.0.1:8786', or 'local:4' "
-            f"for 4 workers on this machine; got {address!r}, where none answers ({error})."
+            f"for 4 workers on this machine; got {address!r}, where none answers "
+            f"({error or type(error).__name__})."
         ) from error
     with client:
         yield client

@@ -171,3 +171,12 @@ def test_a_word_while_kernels_are_compiled(caplog):
         ours(1j)  # nobody listens any more
     assert len(caplog.messages) == 1
     assert caplog.messages[0].startswith("compiling kernels")
+
+
+def test_without_a_compiler_the_variable_is_named():
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    code = "import mdfuzzy as mf; mf.euclidean_neighbors([[0.0], [1.0]], n_neighbors=1).graph(k=1)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert "RuntimeError: mdfuzzy needs compiled kernels, but the variable NUMBA_DISABLE_JIT" in done.stderr

@@ -245,3 +245,32 @@ def test_peaks_of_alanine_dipeptide(phi, psi, region):
 def test_regions_cover_the_plot_once(phi, psi):
     regions = ramachandran_regions(np.array([phi]), np.array([psi]))
     assert sum(int(inside[0]) for inside in regions.values()) == 1
+
+
+def test_ctrl_c_while_the_commands_are_imported(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "mdfuzzy.cli.commands", None)
+
+    class Impatient:
+        def find_spec(self, name, path=None, target=None):
+            if name == "mdfuzzy.cli.commands":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "mdfuzzy.cli.commands")
+    monkeypatch.setattr(sys, "meta_path", [Impatient(), *sys.meta_path])
+    assert main(["--version"]) == 130
+    assert the_line(capsys.readouterr().err) == "mdfuzzy: error: interrupted"
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "status"),
+    [
+        (OSError(36, "File name too long", "xx"), "'xx': file name too long", 2),
+        (OSError(28, "No space left on device"), "no space left on device: free some space and run the", 1),
+        (OSError("360000 requested and 2016 written"), "the disk may be full (360000 requested and 2016", 1),
+        (OSError(5, "Input/output error", "a.npy"), "'a.npy': input/output error", 1),
+    ],
+)
+def test_errors_of_the_system_name_the_file_and_no_number(failing, capsys, error, words, status):
+    failing(error)
+    assert main(["run", "a.xtc", "-o", "nowhere"]) == status
+    assert the_line(capsys.readouterr().err).startswith(f"mdfuzzy: error: {words}")

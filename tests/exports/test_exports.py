@@ -68,7 +68,8 @@ def test_names_that_repeat_get_their_folders(files: list[Path]):
 
 
 def test_the_same_file_twice_gets_numbers(files: list[Path]):
-    names = trajectory_names(load([files[3], files[3]]))
+    with pytest.warns(UserWarning, match="is given twice"):
+        names = trajectory_names(load([files[3], files[3]]))
     assert len(set(names)) == 2
     assert names[1] == names[0] + "_1"
 
@@ -488,3 +489,22 @@ def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ImportError, match=r"pip install 'mdfuzzy\[parquet\]'"):
         mf.exports.frame_table(tmp_path / "frames.parquet", DATA, CORES, MEMBERSHIPS)
     assert list(tmp_path.iterdir()) == []
+
+
+# --- all kinds
+
+
+def test_every_kind_of_new_frames(tmp_path: Path):
+    frames = mf.datasets.alanine_dipeptide(stride=50)
+    result = mf.cluster(frames, mf.Settings(prominence=1.0, n_jobs=1))
+    new = mf.assign(result, mf.datasets.alanine_dipeptide(stride=60), n_jobs=1)
+    places = mf.exports.write_exports(tmp_path, new)
+    assert list(places) == ["pyemma", "structures", "table"]
+    assert all(place.exists() for place in places.values())
+    assert len(pd.read_csv(places["table"])) == len(new)
+
+
+def test_unknown_kind(tmp_path: Path):
+    with pytest.raises(ValueError, match=r"`kinds` must be one of .*'table'.*; got 'tables'"):
+        mf.exports.write_exports(tmp_path, None, kinds=["tables"])
+    assert not list(tmp_path.iterdir())

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from textwrap import dedent
@@ -11,6 +12,7 @@ import pytest
 from helpers.states import chain_of_states
 
 import mdfuzzy as mf
+from mdfuzzy.exports._names import trajectory_names
 
 LAGS = (1, 7, 30)
 
@@ -196,3 +198,24 @@ def test_the_page_about_pyemma_says_what_works(run_pyemma, exported: Path):
     code = code.replace("values =", f"{dedent(make)}values =")
     code += "print(its.timescales.shape, test.memberships.shape)"
     assert run_pyemma(exported, "-W", "ignore", "-c", code).endswith("(6, 3) (12, 4)\n")
+
+
+def test_names_of_files_that_are_too_long_or_equal(tmp_path):
+    """Stems of 250 bytes leave no room for a suffix; two of them that differ at the end stay different."""
+    frames = mf.datasets.alanine_dipeptide(stride=100)
+    stems = ["ü" * 120 + "a", "ü" * 120 + "b", "x" * 250]
+    for stem in stems:
+        frames.trajectory(np.arange(60)).save(tmp_path / "short.xtc")
+        (tmp_path / "short.xtc").rename(tmp_path / f"{stem}.xtc")
+    frames.trajectory([0]).save(tmp_path / "top.pdb")
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        shutil.copy(tmp_path / f"{stems[2]}.xtc", tmp_path / folder)
+    paths = [tmp_path / f"{stem}.xtc" for stem in stems[:2]]
+    paths += [tmp_path / folder / f"{stems[2]}.xtc" for folder in ("one", "two")]
+    names = trajectory_names(mf.load(paths, top=tmp_path / "top.pdb"))
+    assert len(set(names)) == 4
+    assert max(len(f"{name}.dtraj".encode()) for name in names) <= 130
+    assert names[0][:50] == "ü" * 50
+    for name in names:
+        (tmp_path / f"{name}.dtraj").touch()

@@ -16,7 +16,7 @@ from helpers.molecules import (
 import mdfuzzy as mf
 
 # Readers of mdtraj that fail leave their file open.
-from mdfuzzy.frames import _formats, _truncation
+from mdfuzzy.frames import _formats, _truncation, _xtc
 
 # Readers of mdtraj that fail leave their file open.
 pytestmark = [
@@ -132,14 +132,34 @@ def test_corrupt_file(tmp_path, extension):
 def test_netcdf_header_is_read_right(tmp_path):
     for box in (True, False):
         path = save(peptide_trajectory(12, box=box), tmp_path / "a.nc")
-        assert _truncation.netcdf_frames(str(path)) == (12, 12)
+        assert _truncation.netcdf_frames(str(path)) == (12, 12, None)
         size = path.stat().st_size
         frame = 12 * 12 + 4 + 48 * box  # coordinates, time, and the box as six doubles
-        assert _truncation.netcdf_frames(str(cut(path, size - 1))) == (12, 11)
-        assert _truncation.netcdf_frames(str(cut(path, size - 2 * frame))) == (12, 10)
-        assert _truncation.netcdf_frames(str(cut(path, size - 2 * frame - 1))) == (12, 9)
+        for less, whole in ((1, 11), (2 * frame, 10), (2 * frame + 1, 9)):
+            claimed, present, problem = _truncation.netcdf_frames(str(cut(path, size - less)))
+            assert (claimed, present) == (12, whole)
+            assert str(problem) == "then the file ends too early"
     hdf5 = save(peptide_trajectory(12), tmp_path / "a.h5")
-    assert _truncation.netcdf_frames(str(hdf5)) == (0, 0)
+    assert _truncation.netcdf_frames(str(hdf5)) == (0, 0, None)
+
+
+@NO_NETCDF4
+@pytest.mark.parametrize("extra", [b"\0\0\0\0", b"frame" * 40])
+def test_netcdf_that_is_longer_than_its_header_says(tmp_path, extra):
+    path = save(peptide_trajectory(12), tmp_path / "a.nc")
+    path.write_bytes(path.read_bytes() + extra)
+    with pytest.raises(ValueError, match=rf"a\.nc' is truncated or corrupt: 12 .* {len(extra)} bytes longer"):
+        load(path)
+
+
+@NO_NETCDF4
+def test_netcdf_with_a_damaged_header(tmp_path):
+    path = save(peptide_trajectory(12), tmp_path / "a.nc")
+    data = bytearray(path.read_bytes())
+    data[8:20] = b"\xff" * 12
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"a\.nc' is truncated or corrupt: 0 .* its header is damaged"):
+        load(path)
 
 
 def test_dcd_header_of_either_byte_order(tmp_path):
@@ -346,9 +366,11 @@ def test_reader_that_lacks_a_package_or_memory_is_no_damage(tmp_path, xtc, monke
         def fail(*_, kind=kind, **__):
             raise kind("of the reader")
 
-        monkeypatch.setattr(md, "iterload", fail)
-        with pytest.raises(kind, match="of the reader"):
+        monkeypatch.setattr(_xtc, "chunks", fail)
+        with pytest.raises(kind, match="of the reader") as caught:
             load(xtc)
+        if kind is MemoryError:
+            assert f"not enough memory to read {str(xtc)!r}" in str(caught.value)
 
 
 def test_array_that_is_not_finite():
@@ -563,3 +585,12 @@ def test_periodic_columns_that_are_no_numbers_of_columns(columns):
 def test_a_period_of_no_column():
     with pytest.raises(ValueError, match=r"`period` must be left out .*; got 6\.28"):
         mf.Features(np.zeros((3, 2)), period=6.28)
+
+
+def test_masked_entries():
+    values = np.ma.masked_greater(np.arange(6.0).reshape(3, 2), 4)
+    with pytest.raises(ValueError, match=r"`arrays` must not have masked entries; got 1 of them\. Leave"):
+        mf.Features([values])
+    assert len(mf.Features(np.ma.array(np.zeros((3, 2))))) == 3, "none is masked"
+    with pytest.raises(ValueError, match=r"`paths` must not have masked entries; got \d+ of them"):
+        mf.load(np.ma.masked_less(peptide_xyz(3), 0.9))

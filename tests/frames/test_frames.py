@@ -22,6 +22,7 @@ from helpers.molecules import (
 
 import mdfuzzy as mf
 from mdfuzzy.frames import _formats, _readers
+from mdfuzzy.frames.metric import Metric
 
 FORMATS = ["xtc", "trr", "dcd", "nc", "h5", "pdb", "gro", "lammpstrj"]
 MORE_FORMATS = ["xyz", "mdcrd", "cif", "pdb.gz", "dtr"]
@@ -76,7 +77,8 @@ def test_every_format_gives_the_frames_that_were_written(tmp_path, extension, st
 def test_all_atoms_are_read_back_from_every_format(tmp_path, extension):
     trajectory = peptide_trajectory(23)
     path = save(trajectory, tmp_path / f"run.{extension}")
-    frames = mf.load([path, path], top=trajectory, stride=2, whole=False)
+    with pytest.warns(UserWarning, match="is given twice"):
+        frames = mf.load([path, path], top=trajectory, stride=2, whole=False)
     chosen = [11, 3, 17, 3]  # the second trajectory starts at 12
     back = frames.trajectory(chosen, atoms="all")
     np.testing.assert_allclose(back.xyz, trajectory.xyz[[22, 6, 10, 6]], rtol=0, atol=2e-6)
@@ -400,6 +402,27 @@ def test_frames_are_frozen():
         frames.xyz[0, 0, 0] = 1
     with pytest.raises(AttributeError):
         frames.xyz = None
+
+
+def test_columns_and_periods_of_features():
+    features = mf.Features(np.arange(12.0).reshape(4, 3), periodic=[2, 0], period=90.0)
+    np.testing.assert_array_equal(features.columns, features.values)
+    assert features.periods == (90.0, None, 90.0)
+
+
+class Unsuperposed(mf.Frames):
+    """Frames that are compared as they are."""
+
+    metric = Metric("RMSD without superposition", "nm", superpose=False)
+    points = property(lambda self: self.xyz.reshape(len(self), -1))
+
+
+def test_another_metric_keeps_its_type_and_is_drawn():
+    frames = Unsuperposed(centred(peptide_xyz(12)[:, :5]), np.array([12]))
+    assert type(frames.subset(np.array([3, 1]))) is Unsuperposed
+    assert type(frames[2:7]) is Unsuperposed
+    assert frames.periods == (None,) * 15
+    np.testing.assert_array_equal(mf.plots.project(frames, columns=(4, 0)).values, frames.points[:, [4, 0]])
 
 
 def test_split_and_locate_agree():

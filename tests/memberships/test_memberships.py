@@ -156,6 +156,18 @@ def test_invariant_to_the_unit_of_distance_and_of_density():
     )
 
 
+@pytest.mark.parametrize("kind", ["union", "directed"])
+@pytest.mark.parametrize("constant", [-900.0, 900.0])
+def test_a_constant_of_the_log_density_has_no_effect(kind, constant):
+    """Weights of e^1350 times another unit are in no one's way."""
+    _, _, graph, log_density, cores = two_wells(300, kind=kind)
+    plain, shifted = (
+        mf.solve_memberships(graph, log_density + each, cores, beta=0.4, dimension=2)
+        for each in (0.0, constant)
+    )
+    assert_allclose(shifted.values, plain.values, rtol=0, atol=1e-9)
+
+
 def test_same_to_the_last_bit_on_any_number_of_threads():
     _, _, graph, log_density, cores = two_wells(5000, 8)
     one, two = (mf.solve_memberships(graph, log_density, cores, n_jobs=n) for n in (1, 2))

@@ -21,7 +21,7 @@ from helpers.worker_tasks import compiled, give_up, peak_memory  # noqa: E402
 
 import mdfuzzy as mf  # noqa: E402
 from mdfuzzy.cli import main  # noqa: E402
-from mdfuzzy.neighbors import rmsd  # noqa: E402
+from mdfuzzy.neighbors import _choice, rmsd  # noqa: E402
 from mdfuzzy.neighbors._dask import replicated  # noqa: E402
 from mdfuzzy.store import rundir  # noqa: E402
 from mdfuzzy.workers import cluster as workers  # noqa: E402
@@ -155,12 +155,28 @@ def test_workers_with_threads(frames, local, layout, small_blocks):
         assert_same(mf.rmsd_neighbors(frames, n_neighbors=K, client=client, layout=layout), local)
 
 
-def test_approximate_search_on_copies_of_the_index(client):
+def test_approximate_search_on_copies_of_the_index(client, monkeypatch):
+    monkeypatch.setattr("mdfuzzy.neighbors._choice.FEW", 10**9)  # by cells
     frames = mf.datasets.alanine_dipeptide(stride=3)
     here = mf.rmsd_neighbors(frames, n_neighbors=K, recall=0.9)
     assert here.recall is not None
     found = mf.rmsd_neighbors(frames, n_neighbors=K, recall=0.9, client=client, layout="scattered")
     assert_same(found, here)
+
+
+def test_tiles_on_workers(client, frames, local, monkeypatch):
+    class Tiles(_choice.Way):
+        def __init__(self, name, *rest):
+            super().__init__("tiles", *rest)
+
+    monkeypatch.setattr(_choice, "Way", Tiles)
+    assert_same(mf.rmsd_neighbors(frames, n_neighbors=K, client=client, layout="scattered"), local)
+
+
+def test_points_on_workers(client):
+    points = np.random.default_rng(0).normal(size=(2000, 7))
+    here = mf.euclidean_neighbors(points, n_neighbors=K)
+    assert_same(mf.euclidean_neighbors(points, n_neighbors=K, client=client), here)
 
 
 def test_workers_take_the_kernels_from_the_disk(client, frames):
@@ -407,9 +423,14 @@ def test_layouts(client, frames):
         mf.rmsd_neighbors(frames[:100], n_neighbors=80, client=client, layout="sharded")
 
 
-def test_features_are_searched_here(client):
-    with pytest.raises(ValueError, match="`client` must be None for features; got a client"):
-        mf.cluster(np.zeros((50, 2)), client=client)
+def test_features_are_searched_on_the_workers_too(client):
+    points = np.random.default_rng(0).normal(size=(300, 2))
+    points[:150] += 6
+    settings = mf.Settings(k=20)
+    found, known = mf.cluster(points, settings, client=client), mf.cluster(points, settings)
+    np.testing.assert_array_equal(found.memberships.values, known.memberships.values)
+    with pytest.raises(ValueError, match="`layout` must be None for features; got 'sharded'"):
+        mf.cluster(points, client=client, layout="sharded")
 
 
 def test_without_dask(frames, monkeypatch, capsys):
@@ -502,3 +523,23 @@ def test_what_workers_offer(client):
     found = workers.find_workers(client)
     assert (len(found.addresses), found.threads, found.memory) == (2, 2, 4_000_000_000)
     assert str(replace(found, memory=None)) == "2 workers without a limit, 2 threads"
+
+
+def listening(process: int) -> set[str]:
+    """The addresses and ports at which a process listens, in hexadecimal as Linux lists them."""
+    links = [os.readlink(each) for each in Path(f"/proc/{process}/fd").iterdir() if os.path.lexists(each)]
+    sockets = {link[8:-1] for link in links if link.startswith("socket:[")}
+    lines = [
+        line.split()
+        for name in ("tcp", "tcp6")
+        for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]
+    ]
+    return {line[1] for line in lines if line[3] == "0A" and line[9] in sockets}
+
+
+def test_workers_on_this_machine_are_reached_from_this_machine_alone():
+    before = listening(os.getpid())  # of clusters that other tests started
+    with workers.connect("local:2") as client:
+        others = list(client.run(os.getpid).values())
+        found = set().union(*map(listening, {os.getpid(), *others})) - before
+    assert {address.split(":")[0] for address in found} == {"0100007F"}, "127.0.0.1"

@@ -145,33 +145,100 @@ class TestDigitsThatProductsLose:
         assert not np.any(found.indices == np.arange(900)[:, None])
         assert np.all(np.diff(np.sort(found.indices, axis=1), axis=1) > 0)
 
-    def test_strays_cost_a_second_search_of_their_own_only(self, monkeypatch):
-        again, search = [], _euclidean._search_tree
-
-        def watched(points, queries, rows, *rest):
-            again.extend(rows.tolist())
-            return search(points, queries, rows, *rest)
-
-        monkeypatch.setattr(_euclidean, "_search_tree", watched)
+    def test_strays(self):
         points = far_clusters(0.0)
         points[7] += 1e9
         points[9] -= 1e9
         matrix = cdist(points, points)
         np.fill_diagonal(matrix, np.inf)
         found = mf.euclidean_neighbors(points, n_neighbors=30)
-        assert set(again) <= {7, 9}
         usual = np.delete(np.arange(600), [7, 9])  # from the strays, all others are as far to many digits
         assert np.array_equal(found.indices[usual], np.argsort(matrix, axis=1)[usual, :30])
         np.testing.assert_allclose(found.distances, np.sort(matrix, axis=1)[:, :30], rtol=1e-6)
 
-    def test_usual_points_need_no_second_search(self, monkeypatch):
-        monkeypatch.setattr(_euclidean, "_search_tree", None)
-        grid = np.random.default_rng(0).integers(0, 3, size=(900, 16)) + 1000.0  # full of equal distances
-        for points in (far_clusters(100.0), grid):
-            matrix = cdist(points, points)
-            np.fill_diagonal(matrix, np.inf)
-            found = mf.euclidean_neighbors(points, n_neighbors=20)
-            np.testing.assert_allclose(found.distances, np.sort(matrix, axis=1)[:, :20], rtol=1e-6)
+    def test_a_grid_full_of_equal_distances(self):
+        grid = np.random.default_rng(0).integers(0, 3, size=(900, 16)) + 1000.0
+        matrix = cdist(grid, grid, "sqeuclidean")
+        np.fill_diagonal(matrix, np.inf)
+        found = mf.euclidean_neighbors(grid, n_neighbors=20)
+        # of equally near points the first are nearer
+        assert np.array_equal(found.indices, np.argsort(matrix, axis=1, kind="stable")[:, :20])
+
+
+class TestEngine:
+    """Sizes, shapes and scales; threads, stores, a progress bar."""
+
+    @pytest.mark.parametrize("dimensions", [1, 2, 4, 5, 63, 64, 65, 300])
+    @pytest.mark.parametrize("n", [2, 65, 700])
+    def test_any_dimensions(self, n, dimensions):
+        random = np.random.default_rng(dimensions)
+        points = random.normal(size=(n, dimensions)) * 0.9 ** np.arange(dimensions)
+        matrix = cdist(points, points)
+        np.fill_diagonal(matrix, np.inf)
+        for k in {1, min(30, n - 1), n - 1}:
+            found = mf.euclidean_neighbors(points, n_neighbors=k)
+            assert np.array_equal(found.indices, np.argsort(matrix, axis=1)[:, :k])
+            np.testing.assert_allclose(found.distances, np.sort(matrix, axis=1)[:, :k], rtol=1e-6)
+
+    @pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e28])
+    def test_any_scale(self, points, scale):
+        plain = mf.euclidean_neighbors(points, n_neighbors=9)
+        assert np.array_equal(mf.euclidean_neighbors(points * scale, n_neighbors=9).indices, plain.indices)
+
+    def test_a_line_in_many_dimensions(self):
+        points = np.linspace(0, 1, 500)[:, None] * np.ones(40)
+        found = mf.euclidean_neighbors(points, n_neighbors=2)
+        assert np.array_equal(np.sort(found.indices[1:-1], axis=1)[:, 0], np.arange(498))
+
+    def test_single_precision_is_taken_as_it_is(self, points):
+        single = points.astype(np.float32)
+        found = mf.euclidean_neighbors(single, n_neighbors=9)
+        exact = mf.euclidean_neighbors(single.astype(float), n_neighbors=9)
+        assert np.array_equal(found.distances, exact.distances)
+
+    def test_the_bits_of_one_thread_are_those_of_two(self):
+        points = np.random.default_rng(1).normal(size=(3000, 12))
+        one, two = (mf.euclidean_neighbors(points, n_neighbors=40, n_jobs=n_jobs) for n_jobs in (1, 2))
+        assert one.indices.tobytes() == two.indices.tobytes()
+        assert one.distances.tobytes() == two.distances.tobytes()
+
+    def test_order_does_not_matter(self):
+        points = np.random.default_rng(2).normal(size=(800, 6))
+        shuffled = np.random.default_rng(3).permutation(800)
+        plain = mf.euclidean_neighbors(points, n_neighbors=10)
+        again = mf.euclidean_neighbors(points[shuffled], n_neighbors=10)
+        assert np.array_equal(shuffled[again.indices], plain.indices[shuffled])
+        assert np.array_equal(again.distances, plain.distances[shuffled])
+
+    def test_finished_blocks_are_kept_and_used(self, points, monkeypatch):
+        class Kept(dict):
+            def put(self, name, **arrays):
+                self[name] = arrays
+
+        monkeypatch.setattr(_euclidean, "BLOCK", 1)
+        store = Kept()
+        plain = mf.euclidean_neighbors(points, n_neighbors=5, store=store)
+        assert sorted(store) == [f"neighbors-5-1-{i:05d}" for i in range(5)]
+        del store["neighbors-5-1-00002"]
+        store["neighbors-5-1-00001"]["distances"][:] = 7
+        again = mf.euclidean_neighbors(points, n_neighbors=5, store=store)
+        kept = np.all(again.distances == 7, axis=1)
+        assert kept.sum() == 64
+        assert np.array_equal(again.indices, plain.indices)
+        assert np.array_equal(again.distances[~kept], plain.distances[~kept])
+
+    def test_estimate_and_progress(self, points, capfd, caplog):
+        with caplog.at_level("INFO", logger="mdfuzzy"):
+            mf.euclidean_neighbors(points, n_neighbors=5, progress=True)
+        assert any(
+            message.startswith("neighbours of 300 points among 300: about") for message in caplog.messages
+        )
+        assert "300/300" in capfd.readouterr().err
+
+    @pytest.mark.parametrize("recall", [0, -1, 1.5])
+    def test_recall(self, points, recall):
+        with pytest.raises(ValueError, match=r"`recall` must be .*1 asks for the exact neighbours"):
+            mf.euclidean_neighbors(points, n_neighbors=5, recall=recall)
 
 
 class TestPrecomputed:

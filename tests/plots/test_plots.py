@@ -541,3 +541,16 @@ def test_figures_refuse_bad_input(result, tmp_path: Path):
     with pytest.raises(ValueError, match=r"`dpi` must be an int in \[20, 2000\]; got 1"):
         mf.plots.write_plots(tmp_path, result, dpi=1)
     assert not list(tmp_path.iterdir())
+
+
+def test_of_many_states_the_first_get_pictures(result, tmp_path, monkeypatch):
+    """Hundreds of pictures would take longer than to find the states."""
+    monkeypatch.setattr(figures, "_STATES", 1)
+    assert result.n_states > 1
+    last = f"state-{result.n_states - 1}"
+    with pytest.warns(
+        UserWarning, match=rf"{result.n_states} states\. Only the first 1 get pictures .* such as {last}"
+    ):
+        paths = mf.plots.write_plots(tmp_path, result, kinds=["state"])
+    assert [path.name for path in paths] == ["state-0.png"]
+    assert [path.stem for path in mf.plots.write_plots(tmp_path, result, kinds=[last])] == [last]

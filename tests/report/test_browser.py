@@ -132,3 +132,18 @@ def test_structures_are_drawn(findings: dict):
     assert first["picture"] != last["picture"]
     for structure in (first, last):
         assert structure["colors"] > 50, "an empty canvas has one colour; shaded balls have hundreds"
+
+
+def test_no_script_runs_but_those_of_the_page(peptide_report: Path, tmp_path: Path):
+    """Were a text not escaped, the policy of the page would still keep its script from running."""
+    page = tmp_path / "report.html"
+    text = peptide_report.read_text(encoding="utf-8")
+    inside = '<script>window.forged = "script"</script><img src="x" onerror="window.forged = 1">'
+    page.write_text(text.replace("</header>", f"{inside}</header>", 1), encoding="utf-8")
+    actions = """
+    while (document.body?.dataset.ready !== "yes") await new Promise((done) => setTimeout(done, 50));
+    findings.forged = window.forged ?? null;
+    """
+    findings = use_page(page, tmp_path, actions)
+    assert findings["forged"] is None
+    assert any("Content Security Policy" in problem for problem in findings["problems"])

@@ -5,6 +5,7 @@ import pytest
 from reference import peaks as reference
 
 import mdfuzzy as mf
+from mdfuzzy.states.density import estimate_log_density
 
 
 def neighbors_of(points, m):
@@ -239,3 +240,15 @@ def test_kernels_want_the_points_themselves(estimate):
     new = mf.euclidean_neighbors(points, n_neighbors=5, queries=points[:4] + 0.1)
     with pytest.raises(ValueError, match=r"`neighbors` must be of points among themselves; got .*4 among"):
         estimate(new, dimension=2.0)
+
+
+def test_densities_by_name():
+    points = np.random.default_rng(0).normal(size=(60, 2))
+    neighbors = mf.euclidean_neighbors(points, n_neighbors=20)
+    options = {"k": 6, "dimension": 2.0, "bandwidth": 0.3}
+    expected = mf.dtm_log_density(neighbors, n_neighbors=12, dimension=2.0)
+    np.testing.assert_array_equal(estimate_log_density(neighbors, density="dtm", **options), expected)
+    expected = mf.kde_log_density(neighbors, bandwidth=0.3, dimension=2.0)
+    np.testing.assert_array_equal(estimate_log_density(neighbors, density="kde", **options), expected)
+    with pytest.raises(ValueError, match="`density` must be one of 'dtm', 'kde'; got 'histogram'"):
+        estimate_log_density(neighbors, density="histogram", **options)

@@ -31,7 +31,7 @@ def frames() -> mf.Frames:
 def done(monkeypatch) -> list[str]:
     """The functions of steps that were called."""
     names: list[str] = []
-    for name in ("nearest_frames", "dtm_log_density", "find_cores", "solve_memberships", "states_by_k"):
+    for name in ("nearest_frames", "estimate_log_density", "find_cores", "solve_memberships", "states_by_k"):
         real = getattr(_steps, name)
         monkeypatch.setattr(
             _steps, name, lambda *a, real=real, name=name, **o: (names.append(name), real(*a, **o))[1]

@@ -21,7 +21,7 @@ from mdfuzzy.store import _array_folder
 STEPS = {
     (_steps, "nearest_frames"): "neighbors",
     (_steps, "intrinsic_dimension"): "dimension",
-    (_steps, "dtm_log_density"): "log_density",
+    (_steps, "estimate_log_density"): "log_density",
     (_steps, "compute_persistence"): "peaks",
     (_steps, "find_reached_cores"): "cores",
     (_beta, "scan_beta"): "beta_scan",

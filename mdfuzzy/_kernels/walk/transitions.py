@@ -67,7 +67,6 @@ def reach_further(
                         reached[i] = True
                         changed[b] = True
                         break
-    return changed
 
 
 @compiled()

@@ -1,6 +1,7 @@
 """How the index is laid out on the workers of a Dask cluster, and the memory that this takes."""
 
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from mdfuzzy._check import check_choice
@@ -53,6 +54,12 @@ class Layout:
     def sharded(self) -> bool:
         """Whether the index is divided among the workers."""
         return self.shards > 1
+
+    def room_for_index(self, workers: Workers) -> float:
+        """Return how many bytes an index on each worker may have, in memory and in the message that brings
+        it.
+        """
+        return inf if workers.memory is None else max(0.0, USABLE * workers.memory - PROCESS) / 3
 
     def __str__(self) -> str:
         how = f"sharded, the index in {self.shards} parts" if self.sharded else "scattered, the index on each"
@@ -111,9 +118,7 @@ def choose_layout(
     limit = None if workers.memory is None else USABLE * workers.memory
     threads = -(-workers.threads // len(workers.addresses))
     frame = 12 * (atoms + 1) + 24  # flat, with its norm, spread and limit
-    # the message and what is made of it are there at the same time; so are a part's indices and squares
-    copies = 2 * index_bytes(n, atoms) + 2 * frame * n_others
-    chosen = Layout(1, PROCESS + copies + threads * TASK * kernels.LANES * n_neighbors * 40)
+    chosen = Layout(1, _memory_of_all(workers, index_bytes(n, atoms) + frame * n_others, n_neighbors))
     if layout == "sharded" or (layout is None and limit is not None and chosen.memory > limit):
         for shards in _possible_shards(len(workers.addresses), n, n_neighbors):
             size = -(-n // shards)
@@ -125,12 +130,39 @@ def choose_layout(
                 chosen = Layout(shards, memory)
             if limit is None or memory <= limit:
                 break
-    if limit is not None and chosen.memory > limit:
+    return _checked(chosen, workers)
+
+
+def whole_layout(workers: Workers, index_size: int, n_neighbors: int) -> Layout:
+    """Return the layout with an index of so many bytes on every worker, or raise if it does not fit there.
+
+    Examples
+    --------
+    >>> small = Workers(("tcp://a:1", "tcp://b:1"), threads=2, memory=8_000_000_000)
+    >>> print(whole_layout(small, 300_000_000, 100))
+    scattered, the index on each, at most 1.0 GB on a worker
+    """
+    return _checked(Layout(1, _memory_of_all(workers, index_size, n_neighbors)), workers)
+
+
+def _memory_of_all(workers: Workers, index_size: int, n_neighbors: int) -> int:
+    """Return the bytes on a worker that has the whole index.
+
+    The message and what is made of it are there at the same time; so are a part's indices and squares.
+    """
+    threads = -(-workers.threads // len(workers.addresses))
+    return PROCESS + 2 * index_size + threads * TASK * kernels.LANES * n_neighbors * 40
+
+
+def _checked(layout: Layout, workers: Workers) -> Layout:
+    """Return the layout, or raise if the workers have too little memory for it."""
+    limit = None if workers.memory is None else USABLE * workers.memory
+    if limit is not None and layout.memory > limit:
         raise ValueError(
-            f"The workers of `client` must have enough memory for the frames ({chosen}, of which Dask leaves "
+            f"The workers of `client` must have enough memory for the frames ({layout}, of which Dask leaves "
             f"{limit / 1e9:.1f} GB to data); got {workers}. Start more of them, or with more memory each."
         )
-    return chosen
+    return layout
 
 
 def _possible_shards(n_workers: int, n: int, n_neighbors: int) -> list[int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mdfuzzy.neighbors._dask.memory import TASK, Layout
-from mdfuzzy.neighbors._index import Chunks, RmsdIndex
+from mdfuzzy.neighbors._groups import Chunks, Index
 from mdfuzzy.neighbors._search import Aim, LocalSearch, Nearest, Pairs, spell
 from mdfuzzy.workers.cluster import Scattered, Workers, results
 
@@ -40,6 +40,7 @@ class ScatteredSearch(LocalSearch):
 
     def announce(self, to_do: int) -> None:
         """See `Search`; the memory is that of a worker."""
+        self.aim.find(self.index, self.chunks.take(np.arange(1)), 1)  # compiled by now
         seconds, found = self.aim.measure(self.index, self.chunks, 1)
         n = len(self.chunks.frames)
         pairs, duration = self.aim.pairs(n * found), spell(seconds * to_do / self.workers.threads)
@@ -78,7 +79,7 @@ def _cut(groups: slice) -> list[slice]:
     return [slice(a, min(a + TASK, groups.stop)) for a in range(groups.start, groups.stop, TASK)]
 
 
-def _submitter(client: "Client", index: RmsdIndex, chunks: Chunks) -> Callable[..., "Future"]:
+def _submitter(client: "Client", index: Index, chunks: Chunks) -> Callable[..., "Future"]:
     """Return what submits a function of the index, the queries if they are not its own frames, and more."""
     data = Scattered(client, index), None if chunks.own else Scattered(client, chunks)
 
@@ -92,5 +93,5 @@ def _submitter(client: "Client", index: RmsdIndex, chunks: Chunks) -> Callable[.
 # --- on a worker: a thread of its own for each task, so no more inside
 
 
-def _find(index: RmsdIndex, chunks: Chunks | None, groups: slice, aim: Aim) -> dict[str, np.ndarray]:
+def _find(index: Index, chunks: Chunks | None, groups: slice, aim: Aim) -> dict[str, np.ndarray]:
     return aim.find(index, (index.own_chunks() if chunks is None else chunks).take(groups), n_jobs=1)

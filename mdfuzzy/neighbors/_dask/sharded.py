@@ -21,7 +21,8 @@ from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors._dask.memory import Layout
 from mdfuzzy.neighbors._dask.shards import Division, Found, Shard, Visitors, build_shard, divide, merge
 from mdfuzzy.neighbors._dask.transfer import Movable
-from mdfuzzy.neighbors._index import Chunks, build_index
+from mdfuzzy.neighbors._groups import Chunks
+from mdfuzzy.neighbors._index import build_index
 from mdfuzzy.neighbors._search import Aim, Nearest, Pairs, spell
 from mdfuzzy.workers.cluster import Workers, explained, on_workers, results
 

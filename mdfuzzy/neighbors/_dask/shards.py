@@ -19,7 +19,8 @@ from mdfuzzy._kernels.search.knn import NO_LIMIT
 from mdfuzzy._kernels.search.merging import merge_rows
 from mdfuzzy._kernels.search.rmsd import squared_distances
 from mdfuzzy.neighbors._dask.transfer import Movable
-from mdfuzzy.neighbors._index import Chunks, RmsdIndex, build_index
+from mdfuzzy.neighbors._groups import Chunks
+from mdfuzzy.neighbors._index import RmsdIndex, build_index
 from mdfuzzy.neighbors._seeding import flatten, group_frames, nearest_centres
 
 #: Groups of frames for each shard: more make shards more compact, and take more time.

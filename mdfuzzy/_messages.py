@@ -1,4 +1,4 @@
-"""Warnings that point at the user's own line, however deep in the package they arise."""
+"""Words for users: warnings that point at their own line, and numbers of things."""
 
 import sys
 import warnings
@@ -27,3 +27,15 @@ def warn_user(message: str) -> None:
 
 def _package_of(module: str) -> str:
     return module.partition(".")[0]
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> counted(1, "frame"), counted(1200, "frame"), counted(0, "peak of noise")
+    ('1 frame', '1,200 frames', '0 peaks of noise')
+    """
+    first, space, rest = noun.partition(" ")
+    return f"{number:,} {first}{'s' * (number != 1)}{space}{rest}"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mdfuzzy as mf
-from mdfuzzy._warn import warn_user
+from mdfuzzy._messages import warn_user
 
 
 def test_the_line_of_the_caller():

@@ -1,0 +1,141 @@
+"""Exact neighbours of points in Euclidean distance: 64 queries against leaf after leaf of 64 targets.
+
+Sketches in float32 dismiss targets (`boxes`). What is left gets its distance in float64, from differences of
+coordinates: |x|^2 + |y|^2 - 2 x.y would lose the digits of distances that are small beside |x|.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mdfuzzy._kernels.intrinsics import borrowed, first_member, member_count
+from mdfuzzy._kernels.jit import compiled
+from mdfuzzy._kernels.search.boxes import (
+    Boxes,
+    Front,
+    Sketches,
+    begin_group,
+    front,
+    leaf_block,
+    next_leaves,
+    queries_at_leaf,
+    targets_at_leaf,
+)
+from mdfuzzy._kernels.search.lanes import LANES
+from mdfuzzy._kernels.search.lists import (
+    NO_LIMIT,
+    Lists,
+    begin_lists,
+    cut,
+    hand_over_lists,
+    has_room,
+    lists,
+)
+
+
+class PointQueries(NamedTuple):
+    """Points to find neighbours of, those near each other side by side."""
+
+    points: np.ndarray  # (n, dimensions) float64
+    sketches: Sketches
+
+
+class PointTargets(NamedTuple):
+    """Points to find neighbours among, in the order of the leaves."""
+
+    points: np.ndarray  # (n, dimensions) float64
+    boxes: Boxes
+
+
+class PointWork(NamedTuple):
+    """What the search for 64 queries works on, made once."""
+
+    lists: Lists
+    front: Front
+
+
+def point_work(targets: PointTargets, room: int) -> PointWork:
+    """Return space for groups of queries of which each holds up to `room` targets."""
+    return PointWork(lists(room), front(targets.boxes))
+
+
+@compiled()
+def squared_difference(x, i, y, j):
+    """Return |x[i] - y[j]|^2, summed in four parts: always the same order, and the same for (j, i)."""
+    dimensions = x.shape[1]
+    a = b = c = d = 0.0
+    whole = dimensions // 4 * 4
+    for p in range(0, whole, 4):
+        da, db = x[i, p] - y[j, p], x[i, p + 1] - y[j, p + 1]
+        dc, dd = x[i, p + 2] - y[j, p + 2], x[i, p + 3] - y[j, p + 3]
+        a, b, c, d = a + da * da, b + db * db, c + dc * dc, d + dd * dd
+    for p in range(whole, dimensions):
+        da = x[i, p] - y[j, p]
+        a += da * da
+    return (a + b) + (c + d)
+
+
+@compiled(forceinline=True)
+def search_points_group(queries, first, size, own, targets, radii, k, work, counts):
+    """Find the k nearest targets, or with k = 0 all within its radius, of up to 64 queries.
+
+    They are in the lists of `work`, in order. Return False if there is no room for them.
+    """
+    queries, targets, work = borrowed(queries), borrowed(targets), borrowed(work)
+    boxes, lists, limit = targets.boxes, work.lists, work.lists.limit
+    filled, listed, squares = lists.filled, lists.targets, lists.squares
+    room = listed.shape[1]
+    enough = min(room, k + max(k // 2, LANES)) if k > 0 else room
+    begin_lists(radii, lists)
+    begin_group(queries.sketches, first, size, boxes, work.front)
+    leaves = np.empty(0, np.int64)
+    for stage in range(2):
+        leaves = next_leaves(stage, leaves, k, limit, boxes, work.front)
+        for i in range(len(leaves)):
+            leaf = leaves[i]
+            block, base = leaf_block(boxes, leaf), leaf * LANES
+            left = queries_at_leaf(leaf, stage, size, limit, boxes, work.front)
+            counts[0] += LANES * member_count(left)
+            while left:
+                l = first_member(left)
+                left &= left - np.uint64(1)
+                bits = targets_at_leaf(l, first + l, own, leaf, limit[l], boxes, block, work.front)
+                if not bits:
+                    continue
+                if filled[l] + LANES > enough and not has_room(l, LANES, k, boxes.order, lists):
+                    return False
+                counts[1] += member_count(bits)
+                at, bound = filled[l], limit[l]
+                while bits:
+                    target = base + first_member(bits)
+                    bits &= bits - np.uint64(1)
+                    squared = squared_difference(queries.points, first + l, targets.points, target)
+                    listed[l, at], squares[l, at] = target, squared
+                    at += 1 if squared <= bound else 0
+                filled[l] = at
+                if bound >= NO_LIMIT and 0 < k <= at:
+                    cut(l, k, boxes.order, lists)
+    for l in range(size):
+        cut(l, k, boxes.order, lists)
+    return True
+
+
+@compiled(nogil=True)
+def search_points(queries, first, last, own, targets, radii, k, work, sizes, found, squares, counts):
+    """Search for some groups of queries, one after the other; return how many are done.
+
+    As `knn.search_groups`: OUT, the queries of all groups in turn, how many targets each has (`sizes`), these
+    and their squared distances without gaps, and the counts of each group: pairs tested by sketches, exact
+    distances.
+    """
+    row = at = 0
+    for g in range(len(first)):
+        size = last[g] - first[g]
+        limits = radii[row : row + size]
+        if not search_points_group(queries, first[g], size, own, targets, limits, k, work, counts[g]):
+            return g
+        at = hand_over_lists(size, row, at, work.lists, sizes, found, squares)
+        if at < 0:
+            return g
+        row += size
+    return len(first)

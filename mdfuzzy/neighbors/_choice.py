@@ -1,0 +1,79 @@
+"""Cells or tiles: whichever finds the neighbours of a few queries in less time. Both find the same."""
+
+import logging
+from functools import cache
+
+import numpy as np
+
+from mdfuzzy.neighbors._groups import Chunks, Index
+from mdfuzzy.neighbors._index import build_index
+from mdfuzzy.neighbors._search import Aim, spell
+from mdfuzzy.neighbors._tiles import build_tiles
+from mdfuzzy.neighbors.blocks import BlockStore
+
+logger = logging.getLogger("mdfuzzy")
+
+#: Frames from which a choice pays; for fewer, cells.
+FEW = 2048
+#: One way that takes this many times as long as the other for a handful of queries is not looked at again.
+CLEAR = 2.0
+
+
+class Way:
+    """A way to search: its index, and the queries in its order."""
+
+    def __init__(self, name: str, xyz: np.ndarray, others: np.ndarray | None, n_jobs: int | None) -> None:
+        build = {"cells": build_index, "tiles": build_tiles}[name]
+        self.name = name
+        self.index: Index = build(xyz, n_jobs=n_jobs)
+        self.chunks: Chunks = self.index.own_chunks() if others is None else self.index.chunks(others, n_jobs)
+
+
+def choose_way(
+    xyz: np.ndarray,
+    others: np.ndarray | None,
+    aim: Aim,
+    *,
+    store: BlockStore | None,
+    threads: int,
+    n_jobs: int | None,
+    largest: float = np.inf,
+) -> Way:
+    """Return the faster way to search the centred frames `xyz` for the neighbours of themselves or of
+    `others`.
+
+    A store remembers the choice: blocks that are there already were made that way. An index by tiles of more
+    than `largest` bytes is not considered.
+    """
+    if min(len(xyz), len(xyz if others is None else others)) < FEW:
+        return Way("cells", xyz, others, n_jobs)
+    known = store.get(f"{aim.name}-way") if store is not None else None
+    if known is not None:
+        return Way("tiles" if known["tiles"].any() else "cells", xyz, others, n_jobs)
+    compile_kernels()
+    tiles = Way("tiles", xyz, others, n_jobs)
+    cells = Way("cells", xyz, others, n_jobs)
+    chosen = cells
+    if tiles.index.__sizeof__() <= largest:
+        for few in (True, False):
+            seconds = {way: aim.measure(way.index, way.chunks, threads, few=few)[0] for way in (cells, tiles)}
+            chosen, other = sorted(seconds, key=seconds.get)
+            if seconds[other] > CLEAR * seconds[chosen]:
+                break
+        n = len(chosen.chunks.frames)
+        logger.info(
+            f"searching by {chosen.name}: about {spell(n * seconds[chosen])}, by {other.name} "
+            f"{spell(n * seconds[other])}; the neighbours are the same"
+        )
+    if store is not None:
+        store.put(f"{aim.name}-way", tiles=np.array([chosen is tiles]))
+    return chosen
+
+
+@cache
+def compile_kernels() -> None:
+    """Search a few frames both ways, so that no time is measured that is spent on compiling."""
+    xyz = np.random.default_rng(0).normal(size=(65, 4, 3)).astype(np.float32)
+    for name in ("cells", "tiles"):
+        way = Way(name, xyz - xyz.mean(axis=1, keepdims=True), None, 1)
+        way.index.nearest(way.chunks, 2, n_jobs=1)

@@ -1,0 +1,81 @@
+"""Points with more copies than neighbours: a few of the copies stand for all of them in a search.
+
+No search can tell copies apart: it would compare each of them with all others, in a time that grows with the
+square of their number. Where there are more than neighbours are wanted, any of them are the nearest.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+#: Rows whose checksums are computed together.
+_STRETCH = 16_384
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """Which points stand for all.
+
+    Attributes
+    ----------
+    kept : (m,) int64
+        The points to search among, ascending.
+    like : (n,) int64
+        For every point the place in `kept` of one whose neighbours are also its own.
+    """
+
+    kept: np.ndarray
+    like: np.ndarray
+
+    def spread(
+        self, indices: np.ndarray, distances: np.ndarray, *, queries: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the neighbours of all points from those of the kept ones; or those of other `queries`."""
+        indices = self.kept.astype(np.int32)[indices]
+        return (indices, distances) if queries else (indices[self.like], distances[self.like])
+
+
+def find_copies(points: np.ndarray, enough: int) -> Copies | None:
+    """Leave out all but `enough` copies of every point; None if there is nothing to leave out.
+
+    Parameters
+    ----------
+    points : (n, ...) array
+        Vectors or conformations.
+    enough : int
+        Copies of a point that are kept, those of the smallest numbers.
+
+    Examples
+    --------
+    >>> copies = find_copies(np.array([[0.0], [1.0], [0.0], [0.0], [2.0], [0.0]]), 2)
+    >>> copies.kept, copies.like
+    (array([0, 1, 2, 4]), array([0, 1, 2, 2, 3, 2]))
+    """
+    n = len(points)
+    if n <= enough:
+        return None
+    rows = np.ascontiguousarray(points).reshape(n, -1)
+    checksums = _checksums(rows)
+    order = np.argsort(checksums, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(checksums[order]) != 0])
+    sizes = np.diff(np.r_[starts, n])
+    keep, same_as = np.ones(n, bool), np.arange(n)
+    for start, size in zip(starts[sizes > enough], sizes[sizes > enough], strict=True):
+        members = order[start : start + size]  # ascending
+        if (rows[members] == rows[members[0]]).all():
+            keep[members[enough:]] = False
+            # The neighbours of the last kept one are the others, of the smallest numbers: also of these.
+            same_as[members[enough:]] = members[enough - 1]
+    if keep.all():
+        return None
+    return Copies(np.flatnonzero(keep), (np.cumsum(keep) - 1)[same_as])
+
+
+def _checksums(rows: np.ndarray) -> np.ndarray:
+    """Return a number for every row that is equal for equal rows, and hardly for others."""
+    words = rows.view(np.uint32)
+    factors = np.random.default_rng(0).integers(1, 2**63, words.shape[1], dtype=np.uint64) | np.uint64(1)
+    sums = np.empty(len(rows), np.uint64)
+    for first in range(0, len(rows), _STRETCH):
+        sums[first : first + _STRETCH] = words[first : first + _STRETCH] @ factors
+    return sums

@@ -1,0 +1,146 @@
+"""An index of frames for neighbour searches under RMSD by tiles: no cells, nothing superposed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mdfuzzy._kernels.search import tiles as kernels
+from mdfuzzy._kernels.search.boxes import PART, Sketches, compact_order
+from mdfuzzy._kernels.search.lanes import LANES
+from mdfuzzy._threads import run_ranges
+from mdfuzzy.neighbors._groups import Chunks, Index, Kernel, group_queries
+from mdfuzzy.neighbors._seeding import flatten
+from mdfuzzy.neighbors._sketches import Axes, put_in_boxes
+
+#: Rows of the sketch of a frame.
+ROWS = 12
+#: Leading modes of frames, if they have at least twice as many atoms.
+MODES = 12
+
+
+@dataclass(frozen=True, eq=False)
+class TileIndex(Index):
+    """Frames in leaves by the distances of their atoms from the centroid."""
+
+    targets: kernels.TileTargets
+    queries: kernels.TileQueries
+    axes: Axes
+    modes: np.ndarray  # (width, modes) orthonormal combinations of atoms that hold most of the frames
+
+    @property
+    def order(self) -> np.ndarray:
+        """Which frame each target is."""
+        return self.targets.boxes.order
+
+    @property
+    def atoms(self) -> float:
+        """The number of atoms."""
+        return self.targets.atoms
+
+    def own_chunks(self) -> Chunks:
+        """Return the frames of the index themselves as queries: its leaves."""
+        return group_queries(self.queries, self.order, np.array([len(self)]), own=True)
+
+    def chunks(self, xyz: np.ndarray, n_jobs: int | None) -> Chunks:
+        """Return other frames, (n, atoms, 3) and centred, as queries."""
+        flat = flatten(xyz, n_jobs)
+        sketches = Sketches(self.axes.sketch(radii(xyz)), np.sqrt(flat.norms))
+        order = compact_order(sketches.rows)
+        ordered = Sketches(*(part[order] for part in sketches))
+        queries = _queries(flat.flat[order], flat.norms[order], ordered, self.modes, n_jobs)
+        return group_queries(queries, order, np.array([len(xyz)]), own=False)
+
+    def kernel(self, queries: kernels.TileQueries, factor: float) -> Kernel:
+        """See `Index`: with a factor below 1, only that share of the leaves is visited."""
+        atoms = queries.unit.shape[1] // 3
+        # of a sum of so many products, and of the scaled coordinates; see docs/theory/neighbours
+        rounded = min(atoms, kernels.RUN) + atoms // kernels.RUN + 8
+        slack = float(np.sqrt(3) * np.finfo(np.float32).eps * rounded)
+        most = int(np.ceil(factor * len(self.targets.boxes.reach)))
+
+        def search(chunks: Chunks, limits: np.ndarray, n_neighbors: int, *rest: object) -> int:
+            return kernels.search_tiles(
+                queries,
+                chunks.first,
+                chunks.last,
+                chunks.own,
+                self.targets,
+                slack,
+                most,
+                limits,
+                n_neighbors,
+                *rest,
+            )
+
+        return Kernel(lambda room: kernels.tile_work(self.targets, room), search)
+
+
+def radii(xyz: np.ndarray) -> np.ndarray:
+    """Return the distances of atoms from the centroid, (n, atoms), of centred frames."""
+    squares = np.einsum("nak,nak->na", xyz, xyz, dtype=np.float64)
+    return np.sqrt(squares, out=squares)
+
+
+def leading_modes(xyz: np.ndarray, count: int) -> np.ndarray:
+    """Return the orthonormal combinations of atoms, (atoms, count), that hold most of frames, in any
+    orientation.
+
+    They are eigenvectors of the mean of the (atoms, atoms) products of coordinates, which no rotation
+    changes.
+    """
+    sample = xyz[:: -(-len(xyz) // max(16, 2 * xyz.shape[1] // 3))].astype(np.float64)
+    columns = sample.transpose(1, 0, 2).reshape(xyz.shape[1], -1)
+    return np.ascontiguousarray(np.linalg.svd(columns, full_matrices=False)[0][:, :count])
+
+
+def build_tiles(xyz: np.ndarray, *, n_jobs: int | None = None) -> TileIndex:
+    """Index centred frames, (n, atoms, 3) float32."""
+    flat, lengths = flatten(xyz, n_jobs), radii(xyz)
+    axes = Axes(lengths, ROWS)
+    boxes, sketches = put_in_boxes(Sketches(axes.sketch(lengths), np.sqrt(flat.norms)))
+    modes = leading_modes(xyz, MODES if xyz.shape[1] >= 2 * MODES else 0)
+    queries = _queries(flat.flat[boxes.order], flat.norms[boxes.order], sketches, modes, n_jobs)
+    targets = kernels.TileTargets(
+        flat=queries.flat,
+        norms=_padded(queries.norms),
+        inverse=_padded(queries.inverse),
+        parts=_side_by_side(queries.unit, n_jobs),
+        lead_parts=_side_by_side(queries.lead, n_jobs),
+        rest=_padded(queries.rest),
+        boxes=boxes,
+        atoms=float(xyz.shape[1]),
+    )
+    return TileIndex(targets, queries, axes, modes)
+
+
+def _padded(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers with zeros up to a whole leaf."""
+    return np.append(numbers, np.zeros(-len(numbers) % LANES))
+
+
+def _side_by_side(rows: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """Return rows eight side by side, up to a whole leaf."""
+    parts = np.zeros(-(-len(rows) // LANES) * LANES * rows.shape[1], np.float32)
+    run_ranges(lambda a, b: kernels.fill_parts(a, b, rows, parts), -(-len(rows) // PART), 1024, n_jobs)
+    return parts
+
+
+def _queries(
+    flat: np.ndarray, norms: np.ndarray, sketches: Sketches, modes: np.ndarray, n_jobs: int | None
+) -> kernels.TileQueries:
+    """Return frames as queries, given in their order."""
+    n, atoms, count = len(flat), *modes.shape
+    unit, inverse = np.empty_like(flat), np.empty(n)
+    run_ranges(lambda a, b: kernels.fill_units(a, b, flat, norms, unit, inverse), n, 16_384, n_jobs)
+    lead, rest = np.zeros((n, 3 * count), np.float32), np.zeros(n)
+
+    def split(first: int, last: int) -> None:
+        part = unit[first:last, : 3 * atoms].reshape(-1, atoms, 3).astype(np.float64)
+        along = np.matmul(modes.T, part)
+        lead[first:last] = along.reshape(last - first, -1)
+        part -= np.matmul(modes, along)
+        rest[first:last] = np.sqrt(np.einsum("nak,nak->n", part, part))
+
+    if count:
+        run_ranges(split, n, max(16, 200_000 // atoms), n_jobs)
+    return kernels.TileQueries(flat, norms, unit, lead, rest, inverse, sketches)
