@@ -24,6 +24,7 @@ STEPS = {
     (_steps, "estimate_log_density"): "log_density",
     (_steps, "compute_persistence"): "peaks",
     (_steps, "find_reached_cores"): "cores",
+    (_steps, "find_cores"): "cores",
     (_beta, "scan_beta"): "beta_scan",
     (_steps, "solve_memberships"): "memberships",
 }
