@@ -241,7 +241,9 @@ def _critical(level: float, m: float, looks: float) -> float:
     """Return the largest of `looks` hills of unit scale, exceeded with probability `level`."""
     from scipy.special import gammaincinv
 
-    return float(np.sqrt(m) * (np.log(m) - np.log(gammaincinv(m, level / (2 * looks)))))
+    # With a handful of neighbours the quantile may be too small for a double.
+    quantile = max(gammaincinv(m, level / (2 * looks)), np.finfo(float).tiny)
+    return float(np.sqrt(m) * (np.log(m) - np.log(quantile)))
 
 
 def expected_noise(graph: Graph, log_density: np.ndarray) -> tuple[float, int]:

@@ -143,7 +143,8 @@ def test_tiny_inputs(n: int):
     points = np.array([[0.0], [1.0], [10.0], [11.5], [30.0], [31.0], [33.0], [35.0], [36.0]])[:n]
     model = mf.FuzzyModeSeeking().fit(points)
     assert model.clustering_.k == {3: 1, 4: 1, 9: 4}[n]
-    assert model.n_clusters_ == {3: 1, 4: 2, 9: 1}[n]  # a graph of one neighbour each falls into pairs
+    assert model.n_clusters_ == {3: 1, 4: 2, 9: 1}[n]  # pairs of mutual neighbours
+    assert not model.clustering_.tree.well_determined
     assert_allclose(model.predict_proba([[5.0]]).sum(axis=1), [1.0], atol=1e-8)
 
 

@@ -40,27 +40,28 @@ def done(monkeypatch) -> list[str]:
 
 
 def test_opens_with_all_its_results(old, frames, done):
-    saved = np.load(next(old.glob("memberships-*.values.npy")))
-    mixing = np.load(next(old.glob("interfaces-*.balance.npy")))
+    density = np.load(next(old.glob("log_density-*.value.npy")))
     store = mf.RunDir(old)
     assert store.settings.walk_weights == "power"
     assert store.settings.bootstrap == 3
     assert "2 trajectories" in store.summary()
     result = store.load(frames)
-    assert done == []
-    assert_array_equal(result.memberships.values, saved)
-    assert_array_equal(result.transition_regions.mixing, mixing)
+    # The search, the dimension, the density and its peaks are taken over; the states are tested again.
+    assert not {"nearest_frames", "estimate_log_density"} & {*done}
+    assert_array_equal(result.log_density, density)
     assert result.bandwidth == result.memberships.bandwidth > 0
     assert len(result.bootstrap.n_states) == 3
     assert sorted(path.name for path in old.iterdir()) == ["data", "exports", "plots"]
+    done.clear()
     again = mf.RunDir(old).load(frames)
-    assert_array_equal(again.memberships.values, saved)
+    assert done == []
+    assert_array_equal(again.memberships.values, result.memberships.values)
 
 
 def test_goes_on_with_other_settings(old, frames, done):
     settings = mf.Settings(prominence=1.5, kernel="gaussian", beta=1.0)
     result = mf.cluster(frames, settings, store=mf.RunDir(old))
-    assert done == ["solve_memberships"]
+    assert not {"nearest_frames", "estimate_log_density"} & {*done}
     assert_array_equal(result.memberships.values, mf.cluster(frames, settings).memberships.values)
 
 
@@ -73,15 +74,18 @@ def test_its_pictures_and_table_are_ours_and_those_of_users_are_not(old, frames)
     assert (old / "exports" / "frames.csv").read_text().startswith("trajectory")
 
 
-def test_results_that_are_out_of_date_are_not_taken_over(old, frames, done):
-    for file in old.glob("memberships-*.npy"):
-        file.write_bytes(file.read_bytes()[:-8])  # damaged
-    record = old / "cores.json"
-    record.write_text(record.read_text().replace('"key": "', '"key": "0'))  # of other settings
-    assert "memberships" not in OldRun(old).steps(frames)
-    assert "cores" not in OldRun(old).steps(frames)
+@pytest.mark.parametrize("name", ["neighbors", "log_density"])
+def test_results_that_are_out_of_date_or_damaged_are_not_taken_over(old, frames, done, name):
+    if name == "log_density":
+        for file in old.glob("log_density-*.npy"):
+            file.write_bytes(file.read_bytes()[:-8])
+    else:
+        record = old / "neighbors.json"
+        record.write_text(record.read_text().replace('"key": "', '"key": "0'))  # of other settings
+    assert name not in OldRun(old).steps(frames)
     mf.cluster(frames, mf.RunDir(old).settings, store=mf.RunDir(old))
-    assert done[:2] == ["find_cores", "solve_memberships"]
+    assert ("nearest_frames" in done) == (name == "neighbors")
+    assert "estimate_log_density" in done
 
 
 def test_other_data_is_refused_and_nothing_changes(old, frames):

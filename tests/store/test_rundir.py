@@ -23,6 +23,7 @@ STEPS = {
     (_steps, "intrinsic_dimension"): "dimension",
     (_steps, "estimate_log_density"): "log_density",
     (_steps, "compute_persistence"): "peaks",
+    (_steps, "find_reached_cores"): "cores",
     (_steps, "find_cores"): "cores",
     (_beta, "scan_beta"): "beta_scan",
     (_steps, "solve_memberships"): "memberships",
@@ -276,7 +277,7 @@ def test_an_interrupted_run_goes_on(tmp_path, done, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(_steps, "find_cores", interrupt)
+        patch.setattr(_steps, "find_reached_cores", interrupt)
         with pytest.raises(KeyboardInterrupt):
             mf.cluster(blobs(), store=mf.RunDir(tmp_path))
     assert done == ["neighbors", "dimension", "log_density", "peaks"]
