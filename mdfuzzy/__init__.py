@@ -2,7 +2,8 @@
 
 The data flows one way, and every step is a function::
 
-    load -> rmsd_neighbors -> dtm_log_density -> compute_persistence -> find_cores -> solve_memberships
+    load -> rmsd_neighbors -> dtm_log_density -> compute_persistence -> find_reached_cores ->
+    solve_memberships
 
 Names are imported on first use (PEP 562), so that ``import mdfuzzy`` answers at once.
 """
@@ -73,7 +74,7 @@ _HOME = {
     for folder, modules in _STAGES.items()
     for module, names in modules.items()
     for name in names
-}
+} | {"InputError": "_check"}
 
 _MODULES = ("datasets", "exports", "kinetics", "mdanalysis", "plots", "report")
 

@@ -9,7 +9,46 @@ import numpy as np
 Choice = TypeVar("Choice", bound=str)
 
 
-def _refuse(name: str, rule: str, value: object, remedy: str, kind: type[Exception] = ValueError) -> NoReturn:
+class InputError(Exception):
+    """Input that breaks a rule. The message names the argument, the rule, the value and the remedy.
+
+    Every such error is also a ValueError, a TypeError or an IndexError. Errors of these types that are no
+    `InputError` are faults of the program.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> try:
+    ...     mf.Settings(k=0)
+    ... except mf.InputError as error:
+    ...     print(error)
+    `k` must be an int of at least 1; got 0.
+    """
+
+    __module__ = "mdfuzzy"
+
+
+class InputValueError(InputError, ValueError):
+    """A value that breaks a rule."""
+
+    __module__ = "mdfuzzy"
+
+
+class InputTypeError(InputError, TypeError):
+    """A value of another type than the rule allows."""
+
+    __module__ = "mdfuzzy"
+
+
+class InputIndexError(InputError, IndexError):
+    """A place beyond the end."""
+
+    __module__ = "mdfuzzy"
+
+
+def _refuse(
+    name: str, rule: str, value: object, remedy: str, kind: type[Exception] = InputValueError
+) -> NoReturn:
     raise kind(f"`{name}` must be {rule}; got {value!r}." + (f" {remedy}" if remedy else ""))
 
 
@@ -17,7 +56,7 @@ def check_int(name: str, value: object, low: int, high: int | None = None, *, re
     """Return `value` as an int of [low, high] (`high` None: no upper limit), or raise."""
     rule = f"an int of at least {low}" if high is None else f"an int in [{low}, {high}]"
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
-        _refuse(name, rule, value, remedy, TypeError)
+        _refuse(name, rule, value, remedy, InputTypeError)
     value = int(value)
     if value < low or (high is not None and value > high):
         _refuse(name, rule, value, remedy)
@@ -42,7 +81,7 @@ def check_real(
     ]
     rule = " ".join(["a finite number" if finite else "a number", " and ".join(filter(None, limits))]).strip()
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        _refuse(name, rule, value, remedy, TypeError)
+        _refuse(name, rule, value, remedy, InputTypeError)
     value = float(value)
     inside = (
         not np.isnan(value)
@@ -59,7 +98,7 @@ def check_real(
 def check_optional_bool(name: str, value: object) -> bool | None:
     """Return `value` if it is True, False or None, or raise."""
     if not any(value is each for each in (True, False, None)):
-        _refuse(name, "True, False or None", value, "", TypeError)
+        _refuse(name, "True, False or None", value, "", InputTypeError)
     return cast("bool | None", value)
 
 
@@ -75,7 +114,7 @@ def check_type(name: str, value: object, *kinds: type | None, remedy: str = "") 
     if not isinstance(value, tuple(type(None) if kind is None else kind for kind in kinds)):
         rule = " or ".join("None" if kind is None else f"`{kind.__name__}`" for kind in kinds)
         got = type(value).__name__
-        raise TypeError(f"`{name}` must be {rule}; got {got}." + (f" {remedy}" if remedy else ""))
+        raise InputTypeError(f"`{name}` must be {rule}; got {got}." + (f" {remedy}" if remedy else ""))
 
 
 def check_numbers(name: str, values: object) -> np.ndarray:
@@ -84,12 +123,12 @@ def check_numbers(name: str, values: object) -> np.ndarray:
     try:
         array = np.asarray(values)
         if array.dtype.kind == "c":  # a cast would drop the imaginary parts
-            raise TypeError(
+            raise InputTypeError(
                 "complex numbers; take their real part, or the real and imaginary parts as columns"
             )
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise TypeError(
+        raise InputTypeError(
             f"`{name}` must be an array of real numbers; got {type(values).__name__}: {error}."
         ) from error
 
@@ -97,7 +136,7 @@ def check_numbers(name: str, values: object) -> np.ndarray:
 def check_unmasked(name: str, values: object) -> None:
     """Raise if an array has masked entries, which would be taken for numbers."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise ValueError(
+        raise InputValueError(
             f"`{name}` must not have masked entries; got {np.ma.count_masked(values)} of them. Leave such "
             "frames out, or pass the `filled()` array."
         )
@@ -109,7 +148,7 @@ def check_finite(name: str, array: np.ndarray, *, remedy: str = "") -> np.ndarra
     if not finite.all():
         where = tuple(int(i) for i in np.argwhere(~finite)[0])
         bad = int(array.size - np.count_nonzero(finite))
-        raise ValueError(
+        raise InputValueError(
             f"`{name}` must be finite; got {array[where]!s} at index {where if len(where) > 1 else where[0]} "
             f"({bad} such entries)." + (f" {remedy}" if remedy else "")
         )

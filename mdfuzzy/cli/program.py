@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import click
 
 from mdfuzzy import __version__
+from mdfuzzy._check import InputError
 
 #: What a user can put right by other input; everything else is a failure of the program or the machine.
 BAD_INPUT = (
-    *(ValueError, TypeError, FileNotFoundError, FileExistsError, BlockingIOError),
+    *(InputError, FileNotFoundError, FileExistsError, BlockingIOError),
     *(IsADirectoryError, NotADirectoryError, PermissionError, ConnectionRefusedError),
 )
 
@@ -117,7 +118,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _fail(f"the disk may be full ({error} by NumPy): free some space and run it again", 1)
         if isinstance(error, BAD_INPUT):
             return _fail(error, 2)
-        return _fail(f"{type(error).__name__}: {error} (mdfuzzy --debug ... shows where)", 1)
+        hint = "this is a fault of mdfuzzy: please report it with what mdfuzzy --debug ... shows"
+        return _fail(f"{type(error).__name__}: {error} ({hint})", 1)
 
 
 def _system_words(error: OSError) -> str:

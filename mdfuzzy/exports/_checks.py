@@ -1,6 +1,6 @@
 """Checks: what goes into one export must be about the same frames and the same states."""
 
-from mdfuzzy._check import check_type
+from mdfuzzy._check import InputValueError, check_type
 from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_cores, check_memberships
@@ -15,7 +15,7 @@ def check_states(data: Trajectories, cores: Cores, memberships: Memberships) -> 
     check_memberships(data, memberships)
     states = memberships.values.shape[1]
     if states != len(cores):
-        raise ValueError(
+        raise InputValueError(
             f"`memberships` must be in the states of `cores`, {len(cores)}; got {states} states. Take "
             "both from one clustering."
         )
@@ -32,7 +32,7 @@ def check_transition_regions(data: Frames, cores: Cores, transition_regions: Tra
     last_state = int(transition_regions.pairs.max(initial=-1))
     last_frame = max((int(frames.max(initial=-1)) for frames in transition_regions.frames), default=-1)
     if last_state >= len(cores) or last_frame >= len(data):
-        raise ValueError(
+        raise InputValueError(
             f"`transition_regions` must be between the {len(cores)} states and among the {len(data)} frames "
             f"of the other arguments; got state {last_state} and frame {last_frame}. Take all from one "
             "clustering."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mdfuzzy._atomic import new_files
-from mdfuzzy._check import check_int, check_type
+from mdfuzzy._check import InputValueError, check_int, check_type
 from mdfuzzy.exports._checks import check_states, check_transition_regions
 from mdfuzzy.exports._columns import frame_columns, write_csv
 from mdfuzzy.frames.frames import Frames
@@ -154,7 +154,7 @@ def structures(
     reference = frames.trajectory(cores.peaks[:1], atoms=atoms)
     if suffix in _WITH_BOX and (superpose or reference.unitcell_vectors is None):
         which = "superposed structures" if superpose else "these frames"
-        raise ValueError(
+        raise InputValueError(
             f"`format` must be one without a periodic box, because {which} have none; got {format!r}. Give "
             + ("superpose=False or another format." if superpose else "another format.")
         )
@@ -261,7 +261,7 @@ def _check_format(format: str) -> str:
     suffix = f".{str(format).lower().removeprefix('.')}"
     if suffix not in (*_WITH_ATOMS, *_COORDINATES):
         names = ", ".join(each.removeprefix(".") for each in (*_WITH_ATOMS, *_COORDINATES))
-        raise ValueError(f"`format` must be one that mdtraj writes: {names}; got {format!r}.")
+        raise InputValueError(f"`format` must be one that mdtraj writes: {names}; got {format!r}.")
     package = _PACKAGES.get(suffix)
     if package is not None and find_spec(package) is None:
         raise ImportError(

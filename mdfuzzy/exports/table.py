@@ -11,6 +11,7 @@ from typing import BinaryIO
 import numpy as np
 
 from mdfuzzy._atomic import new_file
+from mdfuzzy._check import InputValueError
 from mdfuzzy.exports._checks import check_states
 from mdfuzzy.exports._columns import frame_columns, write_csv
 from mdfuzzy.frames.trajectories import Trajectories
@@ -92,7 +93,7 @@ def frame_table(
     check_states(data, cores, memberships)
     name = Path(path).name.lower()
     if not name.endswith((".csv", ".csv.gz", ".parquet")):
-        raise ValueError(
+        raise InputValueError(
             f"`path` must end in .csv, .csv.gz or .parquet, which says the format; got {str(path)!r}."
         )
     if name.endswith(".parquet"):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mdfuzzy._check import InputValueError
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames._extraction import Plan, warn_of_open_box
 from mdfuzzy.frames._formats import has_times
@@ -101,7 +102,7 @@ class Store:
                 bar.update(size)
                 del chunk  # before the next one is read
             if read == 0:
-                raise ValueError(f"{piece.name} holds no frames: 0 frames could be read. Leave it out.")
+                raise InputValueError(f"{piece.name} holds no frames: 0 frames could be read. Leave it out.")
             if taken:
                 data = None if self.topology is None else piece.data
                 self.sources.append(
@@ -129,7 +130,7 @@ class Store:
             warn_of_open_box(chunk, self.plan)
         _check_box(chunk, rows, numbers, piece)
         if times is not None and not np.isfinite(times).all():
-            raise ValueError(
+            raise InputValueError(
                 f"Times must be finite; {piece.name} has NaN or infinite ones in frame "
                 f"{numbers[np.argmin(np.isfinite(times))]} (counted from 0). Correct the file, or convert it "
                 f"to a format without times and give `timestep`."
@@ -139,7 +140,7 @@ class Store:
         # One coordinate that is not finite spoils the centroid, and so those of every other atom.
         finite = np.isfinite(xyz[:, 0]).all(axis=1)
         if not finite.all():
-            raise ValueError(
+            raise InputValueError(
                 f"Coordinates must be finite; {piece.name} has NaN or infinite ones in frame "
                 f"{numbers[np.argmin(finite)]} (counted from 0). Leave such frames out."
             )
@@ -183,7 +184,7 @@ class Store:
                 f"give `timestep`."
             )
         if not self.spread:
-            raise ValueError(
+            raise InputValueError(
                 f"`atoms` must select atoms that are not all on one line, or a rotation is not determined; "
                 f"{plan.selection} are collinear in all {self.xyz.count} frames."
             )
@@ -237,7 +238,7 @@ def _check_box(chunk: "md.Trajectory", rows: slice, numbers: np.ndarray, piece: 
     if bad is not None:
         edges = " x ".join(f"{edge:.3g}" for edge in lengths[bad])
         corners = ", ".join(f"{angle:.3g}" for angle in angles[bad])
-        raise ValueError(
+        raise InputValueError(
             f"Periodic boxes must have a volume and no edge shorter than a bond; {piece.name} has one of "
             f"{edges} nm with angles {corners} in frame {numbers[bad]} (counted from 0). Correct it, or "
             f"leave such frames out."

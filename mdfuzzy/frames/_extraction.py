@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mdfuzzy._check import InputValueError
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames._periodic import has_box, make_whole
 from mdfuzzy.frames._readers import Piece
@@ -50,7 +51,7 @@ class Plan:
     def makes_whole(self, chunk: "md.Trajectory", piece: Piece) -> bool:
         """Whether the molecules of these frames are to be put together."""
         if self.whole and not has_box(chunk):
-            raise ValueError(
+            raise InputValueError(
                 f"`whole` must not be True for frames without a periodic box; {piece.name} has none. "
                 f"Leave it out to make molecules whole where there is a box."
             )
@@ -92,21 +93,23 @@ def make_plan(
     warn_of_pitfalls(topology, indices, bonds)
     trees = bonds.trees(np.union1d(indices, torsions.quartets))
     if whole and len(trees) == 0:
-        raise ValueError("`whole` must not be True if the topology has no bonds. Add them, or leave it out.")
+        raise InputValueError(
+            "`whole` must not be True if the topology has no bonds. Add them, or leave it out."
+        )
     return Plan(indices, selection, torsions, trees, whole)
 
 
 def make_plan_for_arrays(n_atoms: int, atoms: object, whole: bool | None) -> Plan:
     """Decide what to take from frames without a topology."""
     if isinstance(atoms, str):
-        raise ValueError(
+        raise InputValueError(
             f"`atoms` must be indices if there is no topology; got {atoms!r}. Give `top` as well."
         )
     if whole:
-        raise ValueError("`whole` must not be True for arrays, which have no box.")
+        raise InputValueError("`whole` must not be True for arrays, which have no box.")
     indices = np.arange(n_atoms) if atoms is None else check_indices(atoms, n_atoms)
     if len(indices) < 3:
-        raise ValueError(
+        raise InputValueError(
             f"`atoms` must select at least 3 atoms, or a rotation is not determined; "
             f"got {len(indices)} of {n_atoms}."
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mdfuzzy._check import InputValueError
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames import _guarded, _xtc
 from mdfuzzy.frames._damage import DamageError, WrongAtomsError
@@ -92,12 +93,12 @@ def check_file(path: str, *, name: str) -> None:
         known = _WITH_TOPOLOGY | {".prmtop", ".parm7", ".prm7", ".psf"}
     _check_kind(path, name)
     if extension(path) not in known:
-        raise ValueError(
+        raise InputValueError(
             f"`{name}` must have an extension that mdtraj reads; got {path!r}, extension "
             f"{extension(path)!r}. It reads {', '.join(sorted(known))}."
         )
     if os.path.isfile(path) and os.path.getsize(path) == 0:
-        raise ValueError(f"{path!r} is empty (0 bytes): 0 frames could be read. Leave it out.")
+        raise InputValueError(f"{path!r} is empty (0 bytes): 0 frames could be read. Leave it out.")
     if extension(path) in _HDF5:
         try:
             import tables  # noqa: F401
@@ -111,7 +112,7 @@ def _check_name(path: str, name: str) -> None:
     """Raise if a path cannot be written into tables, reports and messages of one line."""
     # Cc: control characters, line breaks among them; Cs: bytes that are not UTF-8; Zl, Zp: line separators.
     if any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in path):
-        raise ValueError(
+        raise InputValueError(
             f"`{name}` must be a path in UTF-8 without line breaks and other control characters, or no table "
             f"could name it; got {path!r}. Rename it."
         )
@@ -128,7 +129,7 @@ def _check_kind(path: str, name: str) -> None:
             f"{os.path.join(path, '*.xtc')!r}."
         )
     if not stat.S_ISREG(mode):
-        raise ValueError(
+        raise InputValueError(
             f"`{name}` must be a regular file; got {path!r}, a pipe or a device. Copy it to a file."
         )
     try:
@@ -146,9 +147,9 @@ def read_topology(path: str, *, name: str = "top") -> "md.Topology":
     try:
         topology = _load_topology(path)
     except Exception as error:
-        raise ValueError(f"The topology in {path!r} could not be read ({_words(error)}).") from error
+        raise InputValueError(f"The topology in {path!r} could not be read ({_words(error)}).") from error
     if topology is None or topology.n_atoms == 0:
-        raise ValueError(f"The topology in {path!r} has no atoms.")
+        raise InputValueError(f"The topology in {path!r} has no atoms.")
     return topology
 
 
@@ -190,7 +191,7 @@ def stream(path: str, topology: "md.Topology") -> Iterator["md.Trajectory"]:
         known = count if isinstance(error, DamageError) and extension(path) == ".xtc" else readable
         _refuse_damaged(path, _count_readable(path, topology) if known is None else known, words, error)
     if count == 0:
-        raise ValueError(f"{path!r} holds no frames: 0 frames could be read. Leave it out.")
+        raise InputValueError(f"{path!r} holds no frames: 0 frames could be read. Leave it out.")
     if readable is not None and count != readable:
         _refuse_damaged(path, count, f", but {readable} are in it", None)
 
@@ -236,7 +237,7 @@ def _refuse_atoms(path: str, topology: "md.Topology", error: Exception) -> None:
     if atoms is None and extension(path) not in _TRUSTING:
         atoms = _atoms_in(path)
     if atoms not in (None, topology.n_atoms):
-        raise ValueError(
+        raise InputValueError(
             f"`top` must have the atoms of every trajectory; got {topology.n_atoms} atoms, but {path!r} "
             f"has {atoms}. Give the topology of what was written to this file."
         ) from error
@@ -270,7 +271,7 @@ def read_frames(path: str, topology: "md.Topology", numbers: np.ndarray) -> "md.
         try:
             pieces = list(_xtc.read(path, topology, wanted))
         except (DamageError, WrongAtomsError) as error:
-            raise ValueError(
+            raise InputValueError(
                 f"{path!r} was changed since its frames were loaded: {error}. Load the frames again."
             ) from error
     elif extension(path) in _NETCDF | {".dcd"}:
@@ -288,7 +289,7 @@ def read_frames(path: str, topology: "md.Topology", numbers: np.ndarray) -> "md.
             if first > wanted[-1]:
                 break
     if sum(len(piece.xyz) for piece in pieces) != len(wanted):
-        raise ValueError(
+        raise InputValueError(
             f"{path!r} was changed since its frames were loaded: frame {wanted[-1]} is no longer in it. Load "
             f"the frames again."
         )
@@ -366,7 +367,7 @@ def _load_topology(path: str) -> "md.Topology":
 
 
 def _refuse_damaged(path: str, readable: int, why: str, cause: Exception | None) -> None:
-    raise ValueError(
+    raise InputValueError(
         f"{path!r} is truncated or corrupt: {readable} frame{'s' * (readable != 1)} could be read{why}. "
         f"Copy the readable frames to a new file, or leave this one out."
     ) from cause

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mdfuzzy._check import InputTypeError, InputValueError
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames._formats import chunk_frames
 from mdfuzzy.frames._mdanalysis_topology import atom_labels, universe_topology
@@ -100,9 +101,9 @@ class Chunk:
         """Take the current frame of the universe."""
         piece, frame = self.piece, self.piece.universe.trajectory.ts
         if not frame.has_positions:
-            raise ValueError(f"{piece.name} has no positions in frame {frame.frame}. Leave it out.")
+            raise InputValueError(f"{piece.name} has no positions in frame {frame.frame}. Leave it out.")
         if piece.updating is not None and not np.array_equal(piece.updating.indices, piece.chosen):
-            raise ValueError(
+            raise InputValueError(
                 f"An AtomGroup must hold the same atoms in every frame; {piece.name} is updating, and has "
                 f"{len(piece.updating)} atoms in frame {frame.frame}, not the {len(piece.chosen)} "
                 f"before. Select without updating=True."
@@ -174,7 +175,7 @@ def open_universes(paths: object) -> Universes:
         for item in (paths if isinstance(paths, list | tuple) else [paths])
     ]
     if not all(items):
-        raise ValueError(
+        raise InputValueError(
             "`paths` must name at least one universe or atom group in every list; got an empty list."
         )
     flat = [item for pieces in items for item in pieces]
@@ -183,7 +184,7 @@ def open_universes(paths: object) -> Universes:
     groups = [item.atoms for item in flat]
     whole = [item is item.universe for item in flat]
     if any(whole) and not all(whole):
-        raise TypeError(
+        raise InputTypeError(
             "`paths` must hold universes only, or atom groups only; got both. Select atoms of every "
             "universe, or pass `group.universe`."
         )
@@ -212,29 +213,29 @@ def kept_places(universes: "Iterable[Universe]") -> Iterator[None]:
 def check_item(item: object) -> None:
     """Raise unless this is a universe or a group of atoms whose frames can be read."""
     if not is_of_mdanalysis(item) or isinstance(item, list | tuple):
-        raise TypeError(
+        raise InputTypeError(
             f"Universes or atom groups of MDAnalysis must stand alone; got {type(item).__name__}. Load all "
             f"trajectories by MDAnalysis, or all from files."
         )
     if not hasattr(item, "atoms"):
-        raise TypeError(
+        raise InputTypeError(
             f"`paths` must hold universes or groups of atoms of MDAnalysis; got {type(item).__name__}. "
             f"Use universe.select_atoms(...)."
         )
     if not hasattr(item.universe, "trajectory"):
-        raise ValueError(
+        raise InputValueError(
             f"A universe must have a trajectory; {item.universe} has none. Make it from a topology and a "
             f"trajectory file, or give it one by load_new(...)."
         )
     group = item.atoms
     if item is not item.universe and len(group) < 3:
         what = "no atoms" if len(group) == 0 else f"{len(group)} atom{'s' * (len(group) > 1)}"
-        raise ValueError(
+        raise InputValueError(
             f"An AtomGroup must hold at least 3 atoms, or a rotation is not determined; got {what}. Compare "
             f"the selection with the names in the topology."
         )
     if len(group.unique) < len(group):
-        raise ValueError("An AtomGroup must hold each atom once; got an atom twice. Use `group.unique`.")
+        raise InputValueError("An AtomGroup must hold each atom once; got an atom twice. Use `group.unique`.")
 
 
 def _systems(groups: "list[AtomGroup]") -> "tuple[list[AtomGroup], md.Topology, np.ndarray]":
@@ -273,7 +274,7 @@ def _check_same_labels(labels: list[np.ndarray], kind: str) -> None:
         else:
             continue
         where = "" if kind == "atoms" else " in the molecules that they are part of"
-        raise ValueError(
+        raise InputValueError(
             f"All groups must have the same atoms, by residue and name, in the same order; got {difference}"
             f"{where}, in the first and in number {number} (counted from 0). Select the same atoms of the "
             f"same molecule in each, or load them apart."

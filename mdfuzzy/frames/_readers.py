@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._check import check_unmasked
+from mdfuzzy._check import InputTypeError, InputValueError, check_unmasked
 from mdfuzzy.frames import _formats
 from mdfuzzy.frames._mdanalysis import UniversePiece, is_of_mdanalysis
 
@@ -125,7 +125,7 @@ def open_piece(item: object, number: int = 0) -> Piece:
         return FilePiece(path)
     if isinstance(item, np.ndarray):
         if item.ndim != 3 or item.shape[2] != 3 or not np.issubdtype(item.dtype, np.number):
-            raise ValueError(
+            raise InputValueError(
                 f"`paths` must hold arrays of numbers of shape (frames, atoms, 3) if it holds arrays; "
                 f"got shape {item.shape} and type {item.dtype}. Feature vectors go into `Features`."
             )
@@ -135,7 +135,7 @@ def open_piece(item: object, number: int = 0) -> Piece:
         return TrajectoryPiece(item, name=f"trajectory {number} (an md.Trajectory)")
     if is_of_mdanalysis(item):
         return UniversePiece(data=item, name=f"trajectory {number}")
-    raise TypeError(
+    raise InputTypeError(
         f"`paths` must be a path, an md.Trajectory, an array of shape (frames, atoms, 3), a universe or atom "
         f"group of MDAnalysis, or a list of these; got {type(item).__name__}."
     )
@@ -154,7 +154,7 @@ def expand(paths: object, lengths: object = None) -> list[list[Piece]]:
             for match in _match(item):
                 trajectories.append([open_piece(match, len(trajectories))])
     if not trajectories or not all(trajectories):
-        raise ValueError("`paths` must name at least one file or object; got an empty list.")
+        raise InputValueError("`paths` must name at least one file or object; got an empty list.")
     return trajectories
 
 
@@ -176,12 +176,12 @@ def _match(item: object) -> list[object]:
 def _cut(array: object, lengths: object) -> list[ArrayPiece]:
     """Cut one array into trajectories of the given lengths."""
     if not isinstance(array, np.ndarray):
-        raise TypeError(f"`lengths` is for one array; `paths` is {type(array).__name__}.")
+        raise InputTypeError(f"`lengths` is for one array; `paths` is {type(array).__name__}.")
     piece = open_piece(array)
     counts = np.asarray(lengths)
     integers = counts.ndim == 1 and counts.size > 0 and np.issubdtype(counts.dtype, np.integer)
     if not integers or counts.min() < 1 or counts.sum() != len(array):
-        raise ValueError(
+        raise InputValueError(
             f"`lengths` must be positive ints that sum to the number of frames, {len(array)}; "
             f"got {lengths!r}."
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from mdfuzzy._check import InputTypeError, InputValueError
 from mdfuzzy._messages import warn_user
 
 if TYPE_CHECKING:
@@ -52,18 +53,18 @@ def select_atoms(topology: "md.Topology", atoms: str | npt.ArrayLike | None) -> 
         try:
             indices = np.asarray(topology.select(atoms))
         except Exception as error:
-            raise ValueError(
+            raise InputValueError(
                 f"`atoms` must be a selection in the language of mdtraj, such as 'name CA' or 'protein and "
                 f"not element H', or an array of atom indices; got {atoms!r}."
             ) from error
     else:
         indices, words, remedy = check_indices(atoms, total), "chosen by index", ""
     if len(indices) == 0:
-        raise ValueError(
+        raise InputValueError(
             f"`atoms` must select at least 3 atoms; {words} matches none of {total}. {remedy}".strip()
         )
     if len(indices) < 3:
-        raise ValueError(
+        raise InputValueError(
             f"`atoms` must select at least 3 atoms, or a rotation is not determined; "
             f"{words} matches {len(indices)} of {total}."
         )
@@ -74,15 +75,17 @@ def check_indices(atoms: npt.ArrayLike, total: int) -> np.ndarray:
     """Return an array of atom indices in ascending order, or raise."""
     indices = np.asarray(atoms)
     if indices.ndim != 1 or (indices.size and not np.issubdtype(indices.dtype, np.integer)):
-        raise TypeError(
+        raise InputTypeError(
             f"`atoms` must be a selection string or a one-dimensional array of atom indices; got an array of "
             f"shape {indices.shape} and type {indices.dtype}. For a mask, pass np.flatnonzero(mask)."
         )
     if indices.size and not 0 <= indices.min() <= indices.max() < total:
         bad = indices[(indices < 0) | (indices >= total)][0]
-        raise ValueError(f"`atoms` must be indices in [0, {total - 1}]; got {bad}. There are {total} atoms.")
+        raise InputValueError(
+            f"`atoms` must be indices in [0, {total - 1}]; got {bad}. There are {total} atoms."
+        )
     if len(np.unique(indices)) < len(indices):
-        raise ValueError("`atoms` must name each atom once; got an index twice.")
+        raise InputValueError("`atoms` must name each atom once; got an index twice.")
     return np.sort(indices)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_finite, check_numbers, check_real, read_only
+from mdfuzzy._check import InputTypeError, InputValueError, check_finite, check_numbers, check_real, read_only
 from mdfuzzy.frames.metric import EUCLIDEAN, Metric
 from mdfuzzy.frames.trajectories import Trajectories, shorten
 
@@ -55,7 +55,7 @@ class Features(Trajectories):
         parts = list(arrays) if several else [arrays]
         parts = [check_numbers("arrays", part) for part in parts]
         if not parts or any(p.ndim != 2 or 0 in p.shape or p.shape[1] != parts[0].shape[1] for p in parts):
-            raise ValueError(
+            raise InputValueError(
                 f"`arrays` must be one or more arrays of shape (frames, features), none empty, with the same "
                 f"number of features; got shapes {[p.shape for p in parts]}. For one feature pass "
                 f"array[:, None]."
@@ -72,14 +72,16 @@ class Features(Trajectories):
             or np.any((columns < 0) | (columns >= d))
             or len(set(columns.tolist())) < len(columns)
         ):
-            raise ValueError(f"`periodic` must be different columns in [0, {d - 1}]; got {columns.tolist()}.")
+            raise InputValueError(
+                f"`periodic` must be different columns in [0, {d - 1}]; got {columns.tolist()}."
+            )
         object.__setattr__(self, "values", read_only(values))
         object.__setattr__(self, "lengths", np.array([len(part) for part in parts]))
         self._check_lengths(len(values))
         object.__setattr__(self, "periodic", read_only(np.sort(columns).astype(np.int64)))
         period = check_real("period", period, above=0)
         if period != 360 and not columns.size:
-            raise ValueError(
+            raise InputValueError(
                 f"`period` must be left out if no column is periodic; got {period:g}. Name the columns in "
                 "`periodic`."
             )
@@ -137,7 +139,9 @@ class Features(Trajectories):
         if isinstance(data, Features):
             return data
         if isinstance(data, Trajectories):
-            raise TypeError(f"`data` must be features, as `result` was made of; got {type(data).__name__}.")
+            raise InputTypeError(
+                f"`data` must be features, as `result` was made of; got {type(data).__name__}."
+            )
         several = isinstance(data, list | tuple) and all(np.ndim(part) == 2 for part in data)
         return Features(data if several else [data], periodic=self.periodic.tolist(), period=self.period)
 
@@ -174,7 +178,7 @@ def as_data(data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> Tra
         return data
     for part in data if isinstance(data, list | tuple) else [data]:
         if isinstance(part, str | os.PathLike) or hasattr(part, "xyz"):
-            raise TypeError(
+            raise InputTypeError(
                 f"`data` must be Frames, Features or arrays of features; got {part!r}. Read trajectories "
                 "with mf.load(...)."
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, read_only
+from mdfuzzy._check import InputTypeError, InputValueError, check_choice, read_only
 from mdfuzzy._messages import counted
 from mdfuzzy.frames._provenance import Source, chosen_sources, source_frames
 from mdfuzzy.frames.metric import RMSD, Metric
@@ -80,7 +80,7 @@ class Frames(Trajectories):
     def __post_init__(self) -> None:
         xyz = np.ascontiguousarray(self.xyz, dtype=np.float32)
         if xyz.ndim != 3 or xyz.shape[2] != 3:
-            raise ValueError(f"`xyz` must have shape (frames, atoms, 3); got {xyz.shape}.")
+            raise InputValueError(f"`xyz` must have shape (frames, atoms, 3); got {xyz.shape}.")
         object.__setattr__(self, "xyz", read_only(xyz))
         self._check_lengths(len(xyz))
         # A sum of rounded coordinates: its error is far below the tolerance, an offset far above. Maximum and
@@ -89,7 +89,7 @@ class Frames(Trajectories):
         offset = max(sums.max(initial=0.0), -sums.min(initial=0.0)) / max(1, xyz.shape[1])
         extent = max(1.0, xyz.max(initial=0.0), -xyz.min(initial=0.0))
         if not offset <= 1e-4 * extent:
-            raise ValueError(
+            raise InputValueError(
                 f"`xyz` must be finite and centred on the centroid of every frame; got a centroid "
                 f"{offset:g} nm from the origin. Use `load`, which centres a copy."
             )
@@ -100,10 +100,10 @@ class Frames(Trajectories):
             if getattr(self, name) is not None:
                 array = np.ascontiguousarray(getattr(self, name), dtype=types[name])
                 if array.shape != shape:
-                    raise ValueError(f"`{name}` must have shape {shape}; got {array.shape}.")
+                    raise InputValueError(f"`{name}` must have shape {shape}; got {array.shape}.")
                 object.__setattr__(self, name, read_only(array))
         if self.topology is not None and self.topology.n_atoms != xyz.shape[1]:
-            raise ValueError(
+            raise InputValueError(
                 f"`topology` must have the atoms of `xyz`, {xyz.shape[1]}; got {self.topology.n_atoms}."
             )
 
@@ -157,7 +157,9 @@ class Frames(Trajectories):
         """Return `data` if it is Frames of the same atoms; otherwise raise."""
         if not isinstance(data, Frames):
             kind = type(data).__name__
-            raise TypeError(f"`data` must be Frames, as `result` was made of; got {kind}. Use mf.load(...).")
+            raise InputTypeError(
+                f"`data` must be Frames, as `result` was made of; got {kind}. Use mf.load(...)."
+            )
         if self.topology is not None and data.topology is not None:
             _check_atoms(
                 *([f"{a.residue.name}-{a.name}" for a in each.topology.atoms] for each in (self, data))
@@ -201,10 +203,10 @@ class Frames(Trajectories):
             if indices.dtype == bool and indices.shape == (len(self),):
                 indices = np.flatnonzero(indices)
             if indices.ndim != 1 or indices.dtype == bool:
-                raise TypeError(f"{rule}; got {chosen!r}. For a single frame: frames[[5]].")
+                raise InputTypeError(f"{rule}; got {chosen!r}. For a single frame: frames[[5]].")
             indices = self._check_frames(indices)
         if len(indices) == 0 or np.any(np.diff(indices) <= 0):
-            raise ValueError(
+            raise InputValueError(
                 f"{rule}, at least one and none twice; got {chosen!r}. `trajectory` takes any order."
             )
         return indices
@@ -277,9 +279,11 @@ class Frames(Trajectories):
         check_choice("atoms", atoms, ("loaded", "all"))
         chosen = self._check_frames(np.arange(len(self)) if indices is None else indices)
         if chosen.ndim != 1 or chosen.size == 0:
-            raise ValueError(f"`indices` must be a list of at least one frame; got shape {chosen.shape}.")
+            raise InputValueError(
+                f"`indices` must be a list of at least one frame; got shape {chosen.shape}."
+            )
         if self.topology is None:
-            raise ValueError(
+            raise InputValueError(
                 "These frames have no topology, because they come from arrays. Give `top` to `load`."
             )
         if atoms == "all":
@@ -299,7 +303,9 @@ class Frames(Trajectories):
         [('ala2_00.xtc', 70), ('ala2_03.xtc', 5000)]
         """
         if not self.sources:
-            raise ValueError("These frames have no sources to read them from again. Use the loaded atoms.")
+            raise InputValueError(
+                "These frames have no sources to read them from again. Use the loaded atoms."
+            )
         return source_frames(self.sources, self._check_frames(indices))
 
     def _read_back(self, chosen: np.ndarray) -> "md.Trajectory":
@@ -336,7 +342,7 @@ class Frames(Trajectories):
         if other.any():
             frame = chosen[int(np.argmax(other))]
             places, numbers = self.sources_of([frame])
-            raise ValueError(
+            raise InputValueError(
                 f"{self.sources[places[0]].path or 'The trajectory'!r} was changed since its frames were "
                 f"loaded: frame {numbers[0]} (counted from 0) is another one now. Load the frames again."
             )
@@ -354,7 +360,7 @@ def _check_atoms(expected: list[str], atoms: list[str]) -> None:
     else:
         at = next(i for i, (a, b) in enumerate(zip(expected, atoms, strict=True)) if a != b)
         difference = f"{atoms[at]} instead of {expected[at]} as atom {at}"
-    raise ValueError(
+    raise InputValueError(
         f"`data` must have the atoms of `result`; got {difference}. Load it with the same `atoms`, and with "
         "the topology of the same molecule."
     )

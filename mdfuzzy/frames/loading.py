@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_int, check_optional_bool, check_real
+from mdfuzzy._check import InputTypeError, InputValueError, check_int, check_optional_bool, check_real
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames import _formats
 from mdfuzzy.frames._accumulator import Store
@@ -119,13 +119,13 @@ def _open(
     if is_of_mdanalysis(paths):
         for name, value in (("top", top), ("lengths", lengths)):
             if value is not None:
-                raise TypeError(
+                raise InputTypeError(
                     f"`{name}` must not be given with universes of MDAnalysis, which have their own; got "
                     f"{type(value).__name__}. Leave it out."
                 )
         universes = open_universes(paths)
         if atoms is not None and universes.atoms is not None:
-            raise TypeError(
+            raise InputTypeError(
                 f"`atoms` must not be given with an AtomGroup, which is the selection; got {atoms!r}. Leave "
                 f"it out, or pass the universe."
             )
@@ -192,7 +192,7 @@ def _find_topology(pieces: list[Piece], top: object) -> "tuple[md.Topology | Non
     elif isinstance(top, md.Topology | md.Trajectory):
         topology = handle = top.topology if isinstance(top, md.Trajectory) else top
     elif top is not None:
-        raise TypeError(
+        raise InputTypeError(
             f"`top` must be a path, an md.Topology or an md.Trajectory; got {type(top).__name__}."
         )
     else:
@@ -200,7 +200,7 @@ def _find_topology(pieces: list[Piece], top: object) -> "tuple[md.Topology | Non
     expected = pieces[0].n_atoms if topology is None else topology.n_atoms
     for piece in pieces:
         if piece.n_atoms not in (None, expected):  # files are checked while they are read
-            raise ValueError(
+            raise InputValueError(
                 f"All trajectories must have the same atoms, those of `top` if it is given; got {piece.name} "
                 f"with {piece.n_atoms} atoms instead of {expected}."
             )
@@ -214,7 +214,7 @@ def _own_topology(pieces: list[Piece]) -> "tuple[md.Topology | None, str | md.To
         topology = piece.topology()
         if topology is None:
             if isinstance(piece, FilePiece) and found is None:
-                raise ValueError(
+                raise InputValueError(
                     f"`top` must be given for the format of {piece.name}, which does not name its atoms. "
                     f"Pass a PDB file or an md.Topology of the same atoms."
                 )
@@ -241,7 +241,7 @@ def _check_same_atoms(
         difference = f"{ours[at]} and {theirs[at]} as atom {at}"
     else:
         return
-    raise ValueError(
+    raise InputValueError(
         f"All trajectories must have the same atoms; got {piece.name} and {other_piece.name} "
         f"with {difference}. Load them apart, or give `top` if only the names differ."
     )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mdfuzzy._check import InputTypeError, InputValueError
 from mdfuzzy.frames._accumulator import Store
 from mdfuzzy.frames._extraction import make_plan
 from mdfuzzy.frames._mdanalysis import Chunk, check_item, is_of_mdanalysis, kept_places, open_universes
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
 def check_group(group: object) -> None:
     """Raise unless frames of this can be recorded."""
     if isinstance(group, list | tuple):
-        raise TypeError(
+        raise InputTypeError(
             f"`atomgroup` must be one AtomGroup or Universe; got {len(group)} of them in a list. Use "
             "mf.cluster(mf.load([...])) for several."
         )
     if not is_of_mdanalysis(group):
-        raise TypeError(
+        raise InputTypeError(
             f"`atomgroup` must be an AtomGroup or a Universe of MDAnalysis; got {type(group).__name__}. For "
             "files use mf.cluster(mf.load(...))."
         )
@@ -60,7 +61,7 @@ class Recording:
         """Take the current frame of the universe; its number must be larger than that of the one before."""
         number = int(self._pieces[0].universe.trajectory.frame)
         if self._numbers and number <= self._numbers[-1]:
-            raise ValueError(
+            raise InputValueError(
                 f"Frames must be taken in ascending order, each once, or their trajectory has no direction; "
                 f"got frame {number} after frame {self._numbers[-1]}."
             )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import ReadOnly, read_only
+from mdfuzzy._check import InputIndexError, InputTypeError, InputValueError, ReadOnly, read_only
 from mdfuzzy.frames._provenance import Source
 from mdfuzzy.frames.metric import Metric
 
@@ -139,7 +139,7 @@ class Trajectories(ReadOnly, ABC):
         """
         values = np.asarray(values)
         if values.ndim == 0 or len(values) != len(self):
-            raise ValueError(
+            raise InputValueError(
                 f"`values` must have one row per frame; got shape {values.shape}. "
                 f"There are {len(self)} frames."
             )
@@ -174,13 +174,13 @@ class Trajectories(ReadOnly, ABC):
     def _check_frames(self, index: npt.ArrayLike) -> np.ndarray:
         frames = np.asarray(index)
         if frames.size and not np.issubdtype(frames.dtype, np.integer):
-            raise TypeError(
+            raise InputTypeError(
                 f"`indices` must be frame numbers; got an array of type {frames.dtype}. "
                 f"For a mask, pass np.flatnonzero(mask)."
             )
         if frames.size and not 0 <= frames.min() <= frames.max() < len(self):
             bad = frames[(frames < 0) | (frames >= len(self))].flat[0] if frames.ndim else int(frames)
-            raise IndexError(
+            raise InputIndexError(
                 f"`indices` must be in [0, {len(self) - 1}]; got {bad}. There are {len(self)} frames."
             )
         return frames.astype(np.int64)
@@ -188,7 +188,7 @@ class Trajectories(ReadOnly, ABC):
     def _check_lengths(self, rows: int) -> None:
         lengths = np.array(self.lengths, dtype=np.int64)
         if lengths.ndim != 1 or lengths.sum() != rows or np.any(lengths < 1):
-            raise ValueError(
+            raise InputValueError(
                 f"`lengths` must be positive and sum to the number of frames, {rows}; got {lengths.tolist()}."
             )
         object.__setattr__(self, "lengths", read_only(lengths))

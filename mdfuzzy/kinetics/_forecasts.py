@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_finite
+from mdfuzzy._check import InputValueError, check_finite
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.outcomes import Case
 
@@ -103,7 +103,7 @@ def kmeans_coordinates(data: Trajectories, coordinates: npt.ArrayLike | None) ->
         return data.vectors
     coordinates = np.asarray(coordinates, dtype=np.float64)
     if coordinates.ndim != 2 or len(coordinates) != len(data):
-        raise ValueError(
+        raise InputValueError(
             f"`coordinates` must have one row per frame, shape ({len(data)}, d); got shape "
             f"{coordinates.shape}."
         )

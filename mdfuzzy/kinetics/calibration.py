@@ -5,7 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import ReadOnly, check_choice, check_finite, check_int, check_real, read_only
+from mdfuzzy._check import (
+    InputValueError,
+    ReadOnly,
+    check_choice,
+    check_finite,
+    check_int,
+    check_real,
+    read_only,
+)
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics._forecasts import (
     Forecast,
@@ -244,7 +252,7 @@ def _folds(case: Case, n_folds: int, seed: int) -> tuple[np.ndarray, np.ndarray]
     owner = np.repeat(np.arange(case.data.n_trajectories), case.data.lengths)
     usable = np.unique(owner[case.scored])
     if len(usable) < 2:
-        raise ValueError(
+        raise InputValueError(
             f"`data` must hold at least 2 trajectories with transitions, so that one can be left out; got "
             f"{len(usable)}. Cut a long trajectory into pieces that are longer than the slowest transition."
         )
@@ -279,7 +287,7 @@ def _values(case: Case, memberships: Memberships | BetaScan | npt.ArrayLike) -> 
     """Return the (n, K) memberships by the names of their rows; those at beta = 2 first."""
     if isinstance(memberships, BetaScan):
         if memberships.memberships is None or memberships.frames is not None:
-            raise ValueError(
+            raise InputValueError(
                 "`memberships` must be a scan of all frames that has kept its memberships; got one without, "
                 "or of some of the frames. Use scan_beta on the graph of all frames."
             )
@@ -296,7 +304,7 @@ def _values(case: Case, memberships: Memberships | BetaScan | npt.ArrayLike) -> 
     expected = (len(case.labels), case.n_states)
     for values in table.values():
         if values.shape != expected:
-            raise ValueError(
+            raise InputValueError(
                 f"`memberships` must have one row per frame and one column per core, shape {expected}; got "
                 f"{values.shape}."
             )

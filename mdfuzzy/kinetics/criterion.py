@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_real
+from mdfuzzy._check import InputValueError, check_real
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_data
@@ -83,7 +83,7 @@ def kinetic_criterion(
     if case.n_transitions < _ENOUGH:
         problem = f"the trajectories go {case.n_transitions} times from one core to another"
         if case.n_transitions == 0:
-            raise ValueError(
+            raise InputValueError(
                 f"`data` must hold transitions from one core to another; {problem}. Take longer "
                 "trajectories, or beta as a number."
             )
@@ -97,7 +97,7 @@ def kinetic_criterion(
 
     def score(memberships: Memberships) -> float:
         if memberships.values.shape != (len(use), len(states)):
-            raise ValueError(
+            raise InputValueError(
                 f"`memberships` must have shape {(len(use), len(states))}, of the frames and states of the "
                 f"criterion; got {memberships.values.shape}."
             )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import ReadOnly, check_type, read_only
+from mdfuzzy._check import InputTypeError, InputValueError, ReadOnly, check_type, read_only
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.memberships import Memberships
@@ -248,7 +248,7 @@ def milestone(dtrajs: list[np.ndarray]) -> Milestoned:
         offsets.append(inside[0])
         trajectories.append(number)
     if not kept:
-        raise ValueError(
+        raise InputValueError(
             f"`cores` must be touched by at least one trajectory; got {len(dtrajs)} trajectories outside "
             "every core. Take larger cores (`rule` of `find_cores`), or those of these frames."
         )
@@ -312,7 +312,7 @@ def check_cores(data: Trajectories, cores: Cores) -> None:
 def check_data(data: Trajectories) -> None:
     """Raise unless `data` are frames or features."""
     if not isinstance(data, Trajectories):
-        raise TypeError(
+        raise InputTypeError(
             f"`data` must be `Frames` or `Features`; got {type(data).__name__}. `load` and `Features` make "
             "them; a clustering holds them as `result.data`."
         )
@@ -320,4 +320,4 @@ def check_data(data: Trajectories) -> None:
 
 def _check_rows(name: str, rows: int, data: Trajectories) -> None:
     if rows != len(data):
-        raise ValueError(f"`{name}` must be of the frames of `data`, {len(data)}; got {rows} frames.")
+        raise InputValueError(f"`{name}` must be of the frames of `data`, {len(data)}; got {rows} frames.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
+from mdfuzzy._check import InputTypeError, InputValueError, ReadOnly, check_int, check_real, read_only
 from mdfuzzy._messages import warn_user
 from mdfuzzy.kinetics.dtrajs import Milestoned
 
@@ -206,7 +206,7 @@ def connected_model(counts: np.ndarray, lag: int) -> "MarkovStateModel":
     model = estimate(counts, lag)
     if model is None:
         seen = np.count_nonzero(counts.sum(axis=0) + counts.sum(axis=1))
-        raise ValueError(
+        raise InputValueError(
             f"`dtrajs` must connect at least two states, in both directions, at lag {lag}; got {seen} "
             f"state{'s' if seen > 1 else ''} of which no two are connected. Longer or more trajectories are "
             "needed, a shorter lag, or larger cores."
@@ -233,19 +233,19 @@ def check_dtrajs(dtrajs: Sequence[np.ndarray] | Milestoned) -> list[np.ndarray]:
         return dtrajs.dtrajs
     remedy = "`milestoned_dtrajs` and `hard_dtrajs` make such lists."
     if isinstance(dtrajs, np.ndarray) or not isinstance(dtrajs, Sequence) or len(dtrajs) == 0:
-        raise TypeError(
+        raise InputTypeError(
             f"`dtrajs` must be a list with one array of states per trajectory; got "
             f"{type(dtrajs).__name__}. {remedy}"
         )
     arrays = [np.asarray(dtraj) for dtraj in dtrajs]
     for number, array in enumerate(arrays):
         if array.ndim != 1 or len(array) == 0 or not np.issubdtype(array.dtype, np.integer):
-            raise TypeError(
+            raise InputTypeError(
                 f"`dtrajs` must hold 1-D arrays of int, none empty; got shape {array.shape} of {array.dtype} "
                 f"as number {number}. {remedy}"
             )
         if array.min() < 0:
-            raise ValueError(
+            raise InputValueError(
                 f"`dtrajs` must hold states from 0 on; got {array.min()} in number {number}. With -1 outside "
                 "the cores use `milestoned_dtrajs`."
             )

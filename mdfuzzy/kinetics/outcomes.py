@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import ReadOnly, check_choice, read_only
+from mdfuzzy._check import InputValueError, ReadOnly, check_choice, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_data
 from mdfuzzy.states.cores import Cores
@@ -114,7 +114,7 @@ def core_labels(data: Trajectories, cores: Cores | npt.ArrayLike) -> tuple[np.nd
     check_data(data)
     labels = np.asarray(cores.core_of if isinstance(cores, Cores) else cores)
     if labels.shape != (len(data),) or not np.issubdtype(labels.dtype, np.integer) or labels.min() < -1:
-        raise ValueError(
+        raise InputValueError(
             f"`cores` must be Cores or an int array of the core of each of the {len(data)} frames, -1 "
             f"outside; got shape {labels.shape} of {labels.dtype}. Pass the data of the cores."
         )
@@ -187,14 +187,14 @@ def make_case(
     if frames is not None:
         frames = np.asarray(frames)
         if frames.shape != (len(data),) or frames.dtype != bool:
-            raise ValueError(
+            raise InputValueError(
                 f"`frames` must be a bool array with one entry per frame, shape ({len(data)},); got shape "
                 f"{frames.shape} of {frames.dtype}."
             )
         scored &= frames
     if len(np.unique(outcomes[scored])) < 2:
         reached = np.unique(outcomes[scored]).tolist()
-        raise ValueError(
+        raise InputValueError(
             "`data` must hold transitions to at least 2 different cores, in trajectories whose frames are in "
             f"the order of time; got {len(np.unique(found.transitions[scored]))} usable transitions, to "
             f"cores {reached}. Take larger cores (core_rule='share'), longer trajectories, or beta as a "

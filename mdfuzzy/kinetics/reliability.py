@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import ReadOnly, check_int, check_numbers, read_only
+from mdfuzzy._check import InputValueError, ReadOnly, check_int, check_numbers, read_only
 
 #: Two-sided 95 % of a normal distribution.
 _Z = 1.959964
@@ -102,15 +102,15 @@ def reliability(
     n_bins = check_int("n_bins", n_bins, 1)
     predicted, outcomes = check_numbers("predicted", predicted), np.asarray(outcomes)
     if predicted.ndim != 2 or predicted.size == 0:
-        raise ValueError(
+        raise InputValueError(
             f"`predicted` must have shape (frames, states), not empty; got shape {predicted.shape}."
         )
     if not -1e-6 <= predicted.min() <= predicted.max() <= 1 + 1e-6:  # up to rounding
         got = f"{predicted.min():g} to {predicted.max():g}"
-        raise ValueError(f"`predicted` must be probabilities, in [0, 1]; got {got}.")
+        raise InputValueError(f"`predicted` must be probabilities, in [0, 1]; got {got}.")
     for name, given in (("outcomes", outcomes), ("transitions", np.asarray(transitions))):
         if given.shape != predicted.shape[:1] or given.dtype.kind not in "iu":
-            raise ValueError(
+            raise InputValueError(
                 f"`{name}` must be integers, one per row of `predicted`, {len(predicted)}; got shape "
                 f"{given.shape} of {given.dtype}."
             )

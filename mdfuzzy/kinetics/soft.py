@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import ReadOnly, check_real, read_only
+from mdfuzzy._check import InputValueError, ReadOnly, check_real, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_trajectories, interval
 from mdfuzzy.kinetics.dtrajs import check_memberships, timestep
@@ -138,12 +138,12 @@ def soft_model(
     lag = check_lag(lag, series)
     confidence = check_real("confidence", confidence, above=0, at_most=1)
     if memberships.values.shape[1] < 2:
-        raise ValueError("`memberships` must be of at least 2 states; got 1. One state has no kinetics.")
+        raise InputValueError("`memberships` must be of at least 2 states; got 1. One state has no kinetics.")
     moments = time_lagged_moments(series, lag)
     everything = moments.sum(axis=0)
     matrix = _propagator(everything)
     if matrix is None:
-        raise ValueError(
+        raise InputValueError(
             f"`memberships` must be linearly independent over the frames that have another {lag} frames "
             "later; they are not. Take a shorter lag, or fewer states."
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
+from mdfuzzy._check import InputValueError, ReadOnly, check_int, check_real, read_only
 from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_trajectories, interval
 from mdfuzzy.kinetics.dtrajs import Milestoned
 from mdfuzzy.kinetics.markov import (
@@ -184,7 +184,9 @@ def implied_timescales(
         asked = lags
     used = np.array(sorted({check_lag(lag, dtrajs, "lags") for lag in asked}), np.int64)
     if len(used) == 0:
-        raise ValueError("`lags` must hold at least one lag; got none. Leave it out for an automatic range.")
+        raise InputValueError(
+            "`lags` must hold at least one lag; got none. Leave it out for an automatic range."
+        )
     # States that are connected at a lag are connected at every shorter one.
     states = connected_model(pair_counts(dtrajs, used[0]).sum(axis=0), used[0]).count_model.state_symbols
     p = _TIMESCALES if n_timescales is None else check_int("n_timescales", n_timescales, 1)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
+from mdfuzzy._check import InputValueError, ReadOnly, check_int, check_real, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_memberships, transition_counts
 from mdfuzzy.memberships.memberships import Memberships
@@ -148,7 +148,7 @@ def find_transition_regions(
     counts = transition_counts(data, cores)
     states = memberships.values.shape[1]
     if len(cores) != states:
-        raise ValueError(f"`cores` must have the states of `memberships`, {states}; got {len(cores)}.")
+        raise InputValueError(f"`cores` must have the states of `memberships`, {states}; got {len(cores)}.")
     threshold = check_real("threshold", threshold, above=0, at_most=1)
     min_frames = check_int("min_frames", min_frames, 1)
     first, second, mixing = two_highest(memberships.values)

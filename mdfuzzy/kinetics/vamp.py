@@ -5,7 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._check import ReadOnly, check_finite, check_int, check_real, read_only
+from mdfuzzy._check import (
+    InputTypeError,
+    InputValueError,
+    ReadOnly,
+    check_finite,
+    check_int,
+    check_real,
+    read_only,
+)
 from mdfuzzy.kinetics.markov import check_lag
 
 #: Columns of unit size are linearly dependent if their matrix of products has an eigenvalue below this.
@@ -184,7 +192,7 @@ def _whitener(matrix: np.ndarray) -> np.ndarray:
 def _check_series(series: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Return one (n_i, d) array per trajectory; discrete trajectories become indicators."""
     if isinstance(series, np.ndarray) or not isinstance(series, Sequence) or len(series) < 2:
-        raise TypeError(
+        raise InputTypeError(
             f"`series` must be a list with one array per trajectory, at least two; got "
             f"{type(series).__name__}. `data.split(memberships.values)` is one."
         )
@@ -194,7 +202,7 @@ def _check_series(series: Sequence[np.ndarray]) -> list[np.ndarray]:
         parts = [part[:, None] == states for part in parts]
     parts = [np.asarray(part, np.float64) for part in parts]
     if any(part.ndim != 2 or 0 in part.shape or part.shape[1] != parts[0].shape[1] for part in parts):
-        raise ValueError(
+        raise InputValueError(
             "`series` must hold (frames, columns) arrays with the same number of columns, or 1-D arrays of "
             f"int, none empty; got shapes {[part.shape for part in parts][:6]}."
         )

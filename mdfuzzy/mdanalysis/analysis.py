@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from MDAnalysis.analysis.base import AnalysisBase
 
-from mdfuzzy._check import check_optional_bool
+from mdfuzzy._check import InputTypeError, InputValueError, check_optional_bool
 from mdfuzzy.frames.recording import Recording, check_group, kept_place
 from mdfuzzy.pipeline.run import cluster
 from mdfuzzy.pipeline.settings import Settings, describe_settings
@@ -94,7 +94,7 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
     ) -> None:
         unknown = sorted(set(settings) - {each.name for each in fields(Settings)})
         if unknown:
-            raise TypeError(
+            raise InputTypeError(
                 f"`{unknown[0]}` must be one of the settings; got an unknown name. `mf.Settings` lists them."
             )
         check_group(atomgroup)
@@ -144,7 +144,7 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
 
     def _conclude(self) -> None:
         if self.n_frames < 3:
-            raise ValueError(
+            raise InputValueError(
                 f"`start`, `stop`, `step` and `frames` must choose at least 3 frames; got {self.n_frames} of "
                 f"{self._trajectory.n_frames}. States need a sample."
             )

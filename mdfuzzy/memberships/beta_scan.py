@@ -8,7 +8,15 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from mdfuzzy._check import ReadOnly, check_numbers, check_real, check_type, read_only
+from mdfuzzy._check import (
+    InputTypeError,
+    InputValueError,
+    ReadOnly,
+    check_numbers,
+    check_real,
+    check_type,
+    read_only,
+)
 from mdfuzzy._messages import counted
 from mdfuzzy.memberships.memberships import Memberships, membership_entropy, solve_memberships
 from mdfuzzy.memberships.weights import BETA_MEANS, linear_is_positive
@@ -201,7 +209,7 @@ def scan_beta(
     asked = default_betas() if betas is None else _check_betas(betas)
     if criterion is not None:
         if not callable(criterion):
-            raise TypeError(
+            raise InputTypeError(
                 f"`criterion` must be None or a function that takes `Memberships` and returns a number; got "
                 f"{criterion!r}. `kinetics.kinetic_criterion` makes one."
             )
@@ -209,7 +217,7 @@ def scan_beta(
     if frames is not None:
         frames = np.asarray(frames)
         if frames.shape != (len(graph),):
-            raise ValueError(
+            raise InputValueError(
                 f"`frames` must have one index per point of `graph`, shape ({len(graph)},); got shape "
                 f"{frames.shape}."
             )
@@ -261,12 +269,12 @@ def _check_betas(betas: Sequence[float]) -> np.ndarray:
     try:
         values = check_numbers("betas", betas)
     except TypeError as error:
-        raise TypeError(f"{rule}; got {betas!r}.") from error
+        raise InputTypeError(f"{rule}; got {betas!r}.") from error
     if values.ndim != 1 or np.isnan(values).any() or (values <= 0).any():
-        raise ValueError(f"{rule}; got {betas!r}.")
+        raise InputValueError(f"{rule}; got {betas!r}.")
     values = np.unique(values)
     if np.count_nonzero(np.isfinite(values)) < 3:
-        raise ValueError(f"{rule}; got {betas!r}. A slope needs them.")
+        raise InputValueError(f"{rule}; got {betas!r}. A slope needs them.")
     return values
 
 
@@ -279,7 +287,7 @@ def _solvable(
     logf, unit = check_log_density(graph, log_density), bool(options.get("unit_density", False))
     fits = np.array([linear_is_positive(logf, beta, unit) for beta in betas])
     if np.count_nonzero(np.isfinite(betas[fits])) < 3:
-        raise ValueError(
+        raise InputValueError(
             "`betas` must hold at least 3 different finite numbers at which linear weights are positive; "
             f"got {_listed(betas[fits])} of {_listed(betas)} ({BETA_MEANS}). Use smaller ones, "
             "`walk_weights='power'`, or `unit_density=True`."

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mdfuzzy._check import check_int, check_type
+from mdfuzzy._check import InputValueError, check_int, check_type
 from mdfuzzy._messages import warn_user
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.neighbors.neighbors import Neighbors
@@ -71,7 +71,7 @@ def extend_memberships(
     check_type("memberships", memberships, Memberships, remedy="`solve_memberships` gives them.")
     check_type("neighbors", neighbors, Neighbors, remedy="Search with `queries=`.")
     if neighbors.n_targets != len(memberships):
-        raise ValueError(
+        raise InputValueError(
             f"`neighbors` must be searched among the {len(memberships)} fitted points; "
             f"got neighbours among {neighbors.n_targets}."
         )

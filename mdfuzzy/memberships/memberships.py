@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import (
+    InputValueError,
     ReadOnly,
     check_choice,
     check_finite,
@@ -103,13 +104,13 @@ class Memberships(ReadOnly):
             object.__setattr__(self, name, read_only(array))
         per_point = {self.lost.shape, self.log_weights.shape}
         if self.values.ndim != 2 or 0 in self.values.shape or per_point != {(len(self),)}:
-            raise ValueError(
+            raise InputValueError(
                 f"`values` must have shape (points, states), `lost` and `log_weights` one value per point; "
                 f"got {self.values.shape}, {self.lost.shape} and {self.log_weights.shape}."
             )
         if not -1e-6 <= self.values.min() <= self.values.max() <= 1 + 1e-6:  # up to rounding
             got = f"{self.values.min()} to {self.values.max()}"
-            raise ValueError(f"`values` must be in [0, 1]; got {got}.")
+            raise InputValueError(f"`values` must be in [0, 1]; got {got}.")
 
     def __len__(self) -> int:
         return len(self.values)
@@ -302,17 +303,19 @@ def solve_memberships(
 def _check_cores(graph: Graph, cores: Cores) -> None:
     check_type("cores", cores, Cores, remedy="`find_cores` gives them.")
     if graph.n_targets != len(graph):
-        raise ValueError("`graph` must join a point set with itself; got edges of new points to fitted ones.")
+        raise InputValueError(
+            "`graph` must join a point set with itself; got edges of new points to fitted ones."
+        )
     if len(cores.core_of) != len(graph):
-        raise ValueError(
+        raise InputValueError(
             f"`cores` must be of the points of `graph`; got {len(cores.core_of)} labels for {len(graph)} "
             "points."
         )
     if len(cores) == 0:
-        raise ValueError("`cores` must hold at least one state; got none.")
+        raise InputValueError("`cores` must hold at least one state; got none.")
     sizes = np.bincount(cores.core_of[cores.core_of >= 0], minlength=len(cores))
     if len(sizes) != len(cores) or not sizes.all():
-        raise ValueError(f"Every state of `cores` must have a core; got core sizes {sizes.tolist()}.")
+        raise InputValueError(f"Every state of `cores` must have a core; got core sizes {sizes.tolist()}.")
 
 
 def _check_start(start: npt.ArrayLike | None, n: int, states: int, columns: int) -> np.ndarray | None:
@@ -320,6 +323,6 @@ def _check_start(start: npt.ArrayLike | None, n: int, states: int, columns: int)
         return None
     start = check_numbers("start", start)
     if start.shape != (n, states):
-        raise ValueError(f"`start` must have shape ({n}, {states}); got {start.shape}.")
+        raise InputValueError(f"`start` must have shape ({n}, {states}); got {start.shape}.")
     lost = np.clip(1.0 - start.sum(axis=1), 0.0, 1.0)
     return check_finite("start", np.column_stack([start, lost])[:, :columns])

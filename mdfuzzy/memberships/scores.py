@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_finite, check_int, check_numbers, check_real
+from mdfuzzy._check import InputValueError, check_finite, check_int, check_numbers, check_real
 from mdfuzzy.memberships.memberships import membership_entropy
 
 #: Up to so many clusters the best map from clusters to labels is found exactly.
@@ -106,7 +106,7 @@ def purity(clusters: npt.ArrayLike, labels: npt.ArrayLike) -> float:
     """
     clusters = np.asarray(clusters)
     if clusters.ndim != 1 or not np.issubdtype(clusters.dtype, np.integer) or clusters.min(initial=0) < -1:
-        raise ValueError(
+        raise InputValueError(
             f"`clusters` must be a 1-D array of ints of at least -1; got shape {clusters.shape} of "
             f"{clusters.dtype}. `Memberships.hard` is one."
         )
@@ -256,12 +256,12 @@ def _search_map(
 def _check_memberships(memberships: npt.ArrayLike) -> np.ndarray:
     values = check_numbers("memberships", memberships)
     if values.ndim != 2 or values.size == 0:
-        raise ValueError(
+        raise InputValueError(
             f"`memberships` must be an (n, K) array with n and K at least 1; got shape {values.shape}."
         )
     check_finite("memberships", values)
     if values.min() < 0.0 or values.sum(axis=1).max() > 1.0 + 1e-6:  # up to rounding
-        raise ValueError(
+        raise InputValueError(
             f"`memberships` must be at least 0 with rows that sum to at most 1; got a smallest value of "
             f"{values.min():g} and a largest sum of {values.sum(axis=1).max():.8g}."
         )
@@ -271,6 +271,8 @@ def _check_memberships(memberships: npt.ArrayLike) -> np.ndarray:
 def _check_labels(labels: npt.ArrayLike, n: int) -> tuple[np.ndarray, np.ndarray]:
     labels = np.asarray(labels)
     if labels.shape != (n,) or n == 0:
-        raise ValueError(f"`labels` must have one entry per point, shape ({n},); got shape {labels.shape}.")
+        raise InputValueError(
+            f"`labels` must have one entry per point, shape ({n},); got shape {labels.shape}."
+        )
     names, codes = np.unique(labels, return_inverse=True)
     return names, codes

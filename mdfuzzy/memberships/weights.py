@@ -4,7 +4,7 @@ from typing import get_args
 
 import numpy as np
 
-from mdfuzzy._check import check_choice, check_real
+from mdfuzzy._check import InputValueError, check_choice, check_real
 from mdfuzzy._choices import Kernel
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
@@ -53,7 +53,7 @@ def _graph_dimension(graph: Graph) -> float:
     """Estimate the intrinsic dimension from the k shortest edges of each point: its k nearest neighbours."""
     k = graph.k if graph.k is not None else int(graph.degrees.min())
     if k < 2:
-        raise ValueError(
+        raise InputValueError(
             f"`dimension` must be given: it cannot be estimated from k = {k} neighbour per point."
         )
     rows = np.unique(np.linspace(0, len(graph) - 1, min(len(graph), _DIMENSION_SAMPLE)).astype(np.int64))
@@ -69,7 +69,7 @@ def linear_log_weights(log_density: np.ndarray, beta: float, unit_density: bool)
         if bad:
             finite = "a finite `beta`"
             remedy = finite if unit_density else f"a `beta` of at most 1, or `unit_density=True` and {finite}"
-            raise ValueError(
+            raise InputValueError(
                 f"`beta` must keep linear weights positive; got {beta:g} ({BETA_MEANS}). They are not where "
                 f"the density is {1.0 / (1.0 - 1.0 / beta):g} or more, at {bad} of {len(part)} points. Use "
                 f"`walk_weights='power'`, {remedy}."
@@ -105,13 +105,13 @@ def check_kernel(kernel: str, bandwidth: float | None) -> tuple[Kernel, float | 
     checked: Kernel = check_choice("kernel", kernel, get_args(Kernel))
     if checked == "gaussian":
         if bandwidth is None:
-            raise ValueError(
+            raise InputValueError(
                 "`bandwidth` must be given with the Gaussian kernel: its width, in the unit of the distances."
             )
         # squares of widths beyond these leave the range of doubles
         return checked, check_real("bandwidth", bandwidth, at_least=1e-100, at_most=1e100)
     if bandwidth is not None:
-        raise ValueError(
+        raise InputValueError(
             f"`bandwidth` must be None with the uniform kernel; got {bandwidth!r}. It would have no effect."
         )
     return checked, None

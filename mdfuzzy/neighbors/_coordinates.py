@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mdfuzzy._check import check_finite
+from mdfuzzy._check import InputTypeError, InputValueError, check_finite
 from mdfuzzy._threads import run_ranges
 from mdfuzzy.frames.trajectories import Trajectories
 
@@ -18,11 +18,11 @@ def check_conformations(
     xyz = _coordinates("frames", frames, n_jobs)
     if queries is None:
         if len(xyz) < 2:
-            raise ValueError(f"`frames` must hold at least 2 frames to have neighbours; got {len(xyz)}.")
+            raise InputValueError(f"`frames` must hold at least 2 frames to have neighbours; got {len(xyz)}.")
         return xyz, None
     others = _coordinates("queries", queries, n_jobs)
     if others.shape[1] != xyz.shape[1]:
-        raise ValueError(
+        raise InputValueError(
             f"`queries` must have the atoms of `frames`; got {others.shape[1]} atoms, expected "
             f"{xyz.shape[1]}. "
             f"Load both with the same `atoms`."
@@ -38,25 +38,25 @@ def _coordinates(name: str, frames: object, n_jobs: int | None) -> np.ndarray:
         try:
             xyz = np.asarray(frames)
         except (TypeError, ValueError) as error:
-            raise TypeError(
+            raise InputTypeError(
                 f"`{name}` must be Frames or an array of shape (frames, atoms, 3); got "
                 f"{type(frames).__name__}: {error}. All frames need the same atoms."
             ) from error
         if xyz.ndim != 3 or xyz.shape[2] != 3 or xyz.dtype.kind not in "fiu":
-            raise ValueError(
+            raise InputValueError(
                 f"`{name}` must be Frames or an array of shape (frames, atoms, 3); got shape {xyz.shape} of "
                 f"{xyz.dtype}. For feature vectors use `euclidean_neighbors`."
             )
         check_finite(name, xyz, remedy="Remove or repair these frames.")
         xyz = _centred(xyz, n_jobs)
     if len(xyz) == 0 or xyz.shape[1] < 3:
-        raise ValueError(
+        raise InputValueError(
             f"`{name}` must have at least 1 frame of 3 atoms; got shape {xyz.shape}. "
             f"With fewer than 3 atoms there is no shape to compare."
         )
     largest = max(xyz.max(), -xyz.min())
     if not (largest == 0 or 1e-9 <= largest <= LARGEST):
-        raise ValueError(
+        raise InputValueError(
             f"`{name}` must have coordinates between 1e-9 and {LARGEST:g} nm from the centroid; got at most "
             f"{largest:g} nm. Check the unit: nm is expected."
         )

@@ -5,7 +5,15 @@ from typing import get_args
 
 import numpy as np
 
-from mdfuzzy._check import ReadOnly, check_choice, check_int, check_real, read_only
+from mdfuzzy._check import (
+    InputTypeError,
+    InputValueError,
+    ReadOnly,
+    check_choice,
+    check_int,
+    check_real,
+    read_only,
+)
 from mdfuzzy._choices import GraphKind
 from mdfuzzy._threads import share
 
@@ -58,7 +66,7 @@ class Graph(ReadOnly):
             array = np.asarray(getattr(self, name))
             if array.size and array.dtype.kind not in ("iuf" if dtype == np.float32 else "iu"):
                 kind = "numbers" if dtype == np.float32 else "integers"
-                raise TypeError(f"`{name}` must be {kind}; got {array.dtype}.")
+                raise InputTypeError(f"`{name}` must be {kind}; got {array.dtype}.")
             object.__setattr__(self, name, read_only(np.ascontiguousarray(array, dtype=dtype)))
         check_choice("kind", self.kind, get_args(GraphKind))
         object.__setattr__(self, "n_targets", check_int("n_targets", self.n_targets, 1))
@@ -67,17 +75,21 @@ class Graph(ReadOnly):
         else:
             check_int("k", self.k, 1, remedy="It is the number of neighbours that each point was joined to.")
         if self.indptr.ndim != 1 or len(self.indptr) < 2:
-            raise ValueError(f"`indptr` must have one entry more than there are points; got {self.indptr}.")
+            raise InputValueError(
+                f"`indptr` must have one entry more than there are points; got {self.indptr}."
+            )
         if self.indptr[0] != 0 or self.indptr[-1] != len(self.indices) or np.any(np.diff(self.indptr) < 0):
-            raise ValueError(f"`indptr` must ascend from 0 to the number of edges ({len(self.indices)}).")
+            raise InputValueError(
+                f"`indptr` must ascend from 0 to the number of edges ({len(self.indices)})."
+            )
         if len(self.distances) != len(self.indices):
             got = f"{len(self.distances)} for {len(self.indices)}"
-            raise ValueError(f"`distances` must hold one length per edge; got {got}.")
+            raise InputValueError(f"`distances` must hold one length per edge; got {got}.")
         if len(self.indices) and not 0 <= self.indices.min() <= self.indices.max() < self.n_targets:
-            raise ValueError(f"`indices` must be in [0, {self.n_targets - 1}].")
+            raise InputValueError(f"`indices` must be in [0, {self.n_targets - 1}].")
         if len(self.distances) and not 0 <= self.distances.min() <= self.distances.max() < np.inf:
             got = f"{self.distances.min()} to {self.distances.max()}"
-            raise ValueError(f"`distances` must be finite and at least 0; got {got}.")
+            raise InputValueError(f"`distances` must be finite and at least 0; got {got}.")
         self._check_rows()
 
     def _check_rows(self) -> None:
@@ -89,13 +101,13 @@ class Graph(ReadOnly):
             ends = self.indices[stretch[0] : stretch[-1]]
             loops = rows == ends
             if self.n_targets == len(self) and loops.any():
-                raise ValueError(
+                raise InputValueError(
                     f"`indices` must not lead from a point to itself; got such an edge of point "
                     f"{rows[np.argmax(loops)]}. Leave it out."
                 )
             falls = (ends[1:] <= ends[:-1]) & (rows[1:] == rows[:-1])
             if falls.any():
-                raise ValueError(
+                raise InputValueError(
                     f"`indices` must ascend within each row, each point once; got other ones in row "
                     f"{rows[np.argmax(falls)]}. Sort them, with their distances."
                 )
@@ -103,7 +115,7 @@ class Graph(ReadOnly):
         # Necessary for symmetry, and far cheaper than to look for the other direction of every edge.
         if self.symmetric and np.any(arriving != self.degrees):
             point = int(np.argmax(arriving != self.degrees))
-            raise ValueError(
+            raise InputValueError(
                 f"`indices` must hold every edge in both directions if `kind` is {self.kind!r}; got "
                 f"{self.degrees[point]} edges from and {arriving[point]} to point {point}. Add the missing "
                 "ones, or make it 'directed'."

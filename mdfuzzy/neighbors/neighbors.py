@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import (
+    InputTypeError,
+    InputValueError,
     ReadOnly,
     check_choice,
     check_finite,
@@ -66,22 +68,22 @@ class Neighbors(ReadOnly):
     def __post_init__(self) -> None:
         indices, distances = np.asarray(self.indices), np.asarray(self.distances)
         if indices.ndim != 2 or indices.shape != distances.shape or 0 in indices.shape:
-            raise ValueError(
+            raise InputValueError(
                 f"`indices` and `distances` must have the same shape (points, neighbours), not empty; got "
                 f"{indices.shape} and {distances.shape}."
             )
         if indices.dtype.kind not in "iu":
-            raise TypeError(f"`indices` must be integers; got {indices.dtype}.")
+            raise InputTypeError(f"`indices` must be integers; got {indices.dtype}.")
         n_targets = len(indices) if self.n_targets is None else self.n_targets
         if not 0 <= indices.min() <= indices.max() < n_targets:
-            raise ValueError(
+            raise InputValueError(
                 f"`indices` must be in [0, {n_targets - 1}]; got {indices.min()} to {indices.max()}. "
                 f"Neighbours of other points need `n_targets`."
             )
         with np.errstate(over="ignore"):
             distances = np.ascontiguousarray(distances, dtype=np.float32)
         if not 0 <= distances.min() <= distances.max() < np.inf:
-            raise ValueError(
+            raise InputValueError(
                 f"`distances` must be finite in float32 and at least 0; got {distances.min()} to "
                 f"{distances.max()}."
             )
@@ -238,12 +240,12 @@ def euclidean_neighbors(
     vectors = _vectors("points", points)
     others = None if queries is None else _vectors("queries", queries)
     if others is not None and others.shape[1] != vectors.shape[1]:
-        raise ValueError(
+        raise InputValueError(
             f"`queries` must have the features of `points`; got {others.shape[1]}, expected "
             f"{vectors.shape[1]}."
         )
     if others is None and len(vectors) < 2:
-        raise ValueError(f"`points` must hold at least 2 points to have neighbours; got {len(vectors)}.")
+        raise InputValueError(f"`points` must hold at least 2 points to have neighbours; got {len(vectors)}.")
     remedy = f"There are {len(vectors)} points."
     n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(vectors) - (others is None), remedy=remedy)
     recall = check_real("recall", recall, above=0, at_most=1, remedy="1 asks for the exact neighbours.")
@@ -284,13 +286,13 @@ def neighbors_from(precomputed: object) -> Neighbors:
     if issparse(precomputed):
         matrix = precomputed.tocsr()
         if matrix.nnz != precomputed.nnz:
-            raise ValueError(
+            raise InputValueError(
                 f"`precomputed` must list a neighbour once; got {precomputed.nnz - matrix.nnz} twice. "
                 "Call its sum_duplicates() if their sum is the distance."
             )
         counts = np.diff(matrix.indptr)
         if matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0 or np.any(counts != counts[0]):
-            raise ValueError(
+            raise InputValueError(
                 f"`precomputed` must be square with the same number of neighbours in every row; got shape "
                 f"{matrix.shape} with {sorted(set(counts.tolist()))[:5]} entries a row. "
                 f"Zero distances must be stored entries."
@@ -301,7 +303,7 @@ def neighbors_from(precomputed: object) -> Neighbors:
         try:
             indices, distances = (np.asarray(part) for part in precomputed)
         except (TypeError, ValueError):
-            raise TypeError(
+            raise InputTypeError(
                 f"`precomputed` must be (indices, distances) or a sparse matrix; got "
                 f"{type(precomputed).__name__}."
             ) from None
@@ -311,35 +313,35 @@ def neighbors_from(precomputed: object) -> Neighbors:
         or indices.dtype.kind not in "iu"
         or distances.dtype.kind not in "fiu"
     ):
-        raise ValueError(
+        raise InputValueError(
             f"`precomputed` must hold integer indices and real distances of the same shape (n, k); got "
             f"{indices.shape} of {indices.dtype} and {distances.shape} of {distances.dtype}."
         )
     n = len(indices)
     check_finite("precomputed", distances)
     if distances.size and distances.min() < 0:
-        raise ValueError(f"`precomputed` must hold distances of at least 0; got {distances.min()}.")
+        raise InputValueError(f"`precomputed` must hold distances of at least 0; got {distances.min()}.")
     if indices.size and not 0 <= indices.min() <= indices.max() < n:
-        raise ValueError(
+        raise InputValueError(
             f"`precomputed` must hold indices in [0, {n - 1}]; got {indices.min()} to {indices.max()}. "
             f"Fill rows with too few neighbours, or search anew."
         )
     itself = indices == np.arange(n)[:, None]
     if itself.any():
         if not np.all(itself.sum(axis=1) == 1):
-            raise ValueError(
+            raise InputValueError(
                 "`precomputed` must list every point as its own neighbour once, or none; got some rows with "
                 "it and some without."
             )
         indices, distances = indices[~itself].reshape(n, -1), distances[~itself].reshape(n, -1)
     if indices.shape[1] == 0:
-        raise ValueError(
+        raise InputValueError(
             "`precomputed` must hold at least 1 neighbour other than the point itself; got none."
         )
     twice = np.diff(np.sort(indices, axis=1), axis=1) == 0
     if twice.any():
         row = int(np.argmax(twice.any(axis=1)))
-        raise ValueError(f"`precomputed` must list a neighbour once; got one twice in row {row}.")
+        raise InputValueError(f"`precomputed` must list a neighbour once; got one twice in row {row}.")
     nearest = np.argsort(distances, axis=1, kind="stable")
     take = np.take_along_axis
     return Neighbors(take(indices, nearest, 1), take(distances, nearest, 1), exact=False)
@@ -349,13 +351,13 @@ def _vectors(name: str, points: object) -> np.ndarray:
     """Return feature vectors as a finite (n, dimensions) array."""
     vectors = points.points if isinstance(points, Trajectories) else check_numbers(name, points)
     if vectors.ndim != 2 or 0 in vectors.shape:
-        raise ValueError(
+        raise InputValueError(
             f"`{name}` must be an array of shape (points, dimensions), not empty; got {vectors.shape}. For "
             f"one feature pass array[:, None]; for frames use `rmsd_neighbors`."
         )
     largest = max(check_finite(name, vectors).max(), -vectors.min())
     if largest > _LARGEST:
-        raise ValueError(
+        raise InputValueError(
             f"`{name}` must not be larger than {_LARGEST:g}, or distances leave the range of float32; got "
             f"{largest:g}. Rescale the features."
         )

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mdfuzzy._check import InputValueError
 from mdfuzzy.neighbors.neighbors import Neighbors
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def count_neighbors(distances: "np.ndarray | csr_matrix", *, queries: bool) -> i
     """
     m, n = distances.shape
     if not queries and m != n:
-        raise ValueError(
+        raise InputValueError(
             f"Precomputed distances must form a square matrix, a row and a column for each point; got shape "
             f"({m}, {n})."
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_int, check_real
+from mdfuzzy._check import InputValueError, check_int, check_real
 from mdfuzzy._threads import thread_count
 from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.trajectories import Trajectories
@@ -193,7 +193,7 @@ def _search(
         from mdfuzzy.neighbors._dask.sharded import ShardedSearch
 
         if aim.recall < 1:
-            raise ValueError(
+            raise InputValueError(
                 f"`recall` must be 1 where the index is sharded; got {aim.recall:g}. What is missed would "
                 "depend on the shards: give the workers more memory for layout 'scattered'."
             )
@@ -243,7 +243,7 @@ def _on_workers(
     """Return what the workers of a cluster offer, and how the index is laid out there."""
     if client is None:
         if layout is not None:
-            raise ValueError(f"`layout` must be None without `client`; got {layout!r}.")
+            raise InputValueError(f"`layout` must be None without `client`; got {layout!r}.")
         return None, None
     from mdfuzzy.neighbors._dask.memory import choose_layout
     from mdfuzzy.workers.cluster import find_workers

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from mdfuzzy._check import InputValueError
 from mdfuzzy._choices import Kernel, WalkWeights
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
@@ -44,7 +45,7 @@ def scan_walk(
     """
     automatic = isinstance(beta, str)
     if beta == "kinetic" and data is None:
-        raise ValueError(
+        raise InputValueError(
             "`beta` must be a number or 'entropy' without trajectories; got 'kinetic'. Neighbours alone do "
             "not say where the molecule goes next."
         )

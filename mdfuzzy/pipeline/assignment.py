@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import ReadOnly, check_type, read_only
+from mdfuzzy._check import InputValueError, ReadOnly, check_type, read_only
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.extension import extend_memberships
@@ -139,7 +139,7 @@ def assign(
     """
     check_type("result", result, Clustering, remedy="`cluster` makes it.")
     if result.data is None:
-        raise ValueError(
+        raise InputValueError(
             "`result` must be a clustering of frames or features; this one began with neighbours."
         )
     new = result.data.like(data)

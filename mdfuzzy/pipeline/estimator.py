@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mdfuzzy._check import check_choice, check_int
+from mdfuzzy._check import InputValueError, check_choice, check_int
 from mdfuzzy._choices import BetaCriterion, CoreRule, Density, Kernel, WalkGraph, WalkWeights
 from mdfuzzy.frames.features import Features
 from mdfuzzy.memberships.extension import extend_memberships
@@ -183,7 +183,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
     def _settings(self) -> Settings:
         check_choice("metric", self.metric, ("euclidean", "precomputed"))
         if self.beta == "kinetic":
-            raise ValueError(
+            raise InputValueError(
                 "`beta` must be a number or 'entropy'; got 'kinetic'. That needs trajectories, while "
                 "rows of X have no order: use mf.cluster."
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy.typing as npt
 
 import mdfuzzy.pipeline._steps  # noqa: F401  (declares the steps)
-from mdfuzzy._check import check_type
+from mdfuzzy._check import InputTypeError, InputValueError, check_type
 from mdfuzzy._threads import limited_threads
 from mdfuzzy.frames.features import as_data
 from mdfuzzy.frames.trajectories import Trajectories
@@ -84,19 +84,21 @@ def cluster(
     settings = Settings() if settings is None else settings
     check_type("settings", settings, Settings, remedy="Use mf.Settings(k=50, ...).")
     if store is not None and not hasattr(store, "begin"):
-        raise TypeError(f"`store` must be a `RunDir`; got {store!r}. Use store=mf.RunDir({str(store)!r}).")
+        raise InputTypeError(
+            f"`store` must be a `RunDir`; got {store!r}. Use store=mf.RunDir({str(store)!r})."
+        )
     if isinstance(data, Neighbors):
         for name, value in (("store", store), ("client", client)):
             if value is not None:
-                raise ValueError(
+                raise InputValueError(
                     f"`{name}` must be None for neighbours; got {value!r}. They are found already."
                 )
         return cluster_neighbors(data, settings)
     data = as_data(data)
     if len(data) < 3:
-        raise ValueError(f"`data` must hold at least 3 frames; got {len(data)}. States need a sample.")
+        raise InputValueError(f"`data` must hold at least 3 frames; got {len(data)}. States need a sample.")
     if layout is not None and not data.metric.superpose:
-        raise ValueError(
+        raise InputValueError(
             f"`layout` must be None for features; got {layout!r}. Every worker holds all feature vectors."
         )
     resolve_k(settings.k, len(data))  # before anything is written

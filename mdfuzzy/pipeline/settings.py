@@ -6,7 +6,7 @@ from math import ceil, log
 from textwrap import fill
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from mdfuzzy._check import check_choice, check_int, check_real
+from mdfuzzy._check import InputTypeError, InputValueError, check_choice, check_int, check_real
 from mdfuzzy._choices import BetaCriterion, CoreRule, Density, Kernel, WalkGraph, WalkWeights
 
 #: k grows as this times log n; see `suggest_k`.
@@ -100,7 +100,7 @@ def _check_by_type(name: str, value: Any, hint: Any) -> Any:
     if get_origin(hint) is Literal:
         return check_choice(name, value, get_args(hint))
     if not isinstance(value, bool):
-        raise TypeError(f"`{name}` must be True or False; got {value!r}.")
+        raise InputTypeError(f"`{name}` must be True or False; got {value!r}.")
     return value
 
 
@@ -120,7 +120,7 @@ class Settings:
     40
     >>> mf.Settings(beta=-1)
     Traceback (most recent call last):
-    ValueError: `beta` must be a number > 0; got -1.0. 2 is the ensemble's own diffusion, ...
+    mdfuzzy.InputValueError: `beta` must be a number > 0; got -1.0. 2 is the ensemble's own diffusion, ...
     """
 
     k: int | None = _setting(
@@ -237,7 +237,7 @@ class Settings:
                 value = check(each.name, value)
             object.__setattr__(self, each.name, value)
         if self.n_states is not None and self.prominence is not None:
-            raise ValueError(
+            raise InputValueError(
                 f"`n_states` must be None if `prominence` is given; got {self.n_states} and "
                 f"{self.prominence:g}. Leave one of them out."
             )
@@ -260,7 +260,7 @@ def resolve_k(k: int | None, n: int, *, n_neighbors: int | None = None) -> int:
     --------
     >>> resolve_k(500, 800)
     Traceback (most recent call last):
-    ValueError: `k` must be an int in [1, 399]; got 500. The density uses 2k neighbours, and there ...
+    mdfuzzy.InputValueError: `k` must be an int in [1, 399]; got 500. The density uses 2k ...
     """
     known = n - 1 if n_neighbors is None else n_neighbors
     remedy = f"The density uses 2k neighbours, and there are {known}."

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mdfuzzy._check import InputTypeError
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -26,7 +28,7 @@ def axes_of(ax: "Axes | None", *, width: float = 5.2, height: float = 4.2) -> "A
     if ax is None:
         return new_figure(width, height).subplots()
     if not hasattr(ax, "imshow"):
-        raise TypeError(f"`ax` must be matplotlib Axes; got {ax!r}. For several, pass one of them.")
+        raise InputTypeError(f"`ax` must be matplotlib Axes; got {ax!r}. For several, pass one of them.")
     return ax
 
 
@@ -35,7 +37,7 @@ def figure_of(figure: "Figure | SubFigure | None", *, width: float, height: floa
     if figure is None:
         return new_figure(width, height)
     if not hasattr(figure, "subplots"):
-        raise TypeError(f"`figure` must be a matplotlib Figure; got {figure!r}.")
+        raise InputTypeError(f"`figure` must be a matplotlib Figure; got {figure!r}.")
     return figure
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._check import check_type
+from mdfuzzy._check import InputValueError, check_type
 from mdfuzzy.memberships.beta_scan import BetaScan
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots._axes import axes_of
@@ -58,7 +58,7 @@ def beta_scan(scan: BetaScan | Clustering, *, ax: "Axes | None" = None) -> "Axes
     check_type("scan", scan, BetaScan, Clustering)
     result, found = (scan, scan.beta_scan) if isinstance(scan, Clustering) else (None, scan)
     if found is None:
-        raise ValueError(
+        raise InputValueError(
             "`scan` must hold a scan over beta; got a Clustering without. Cluster with scan_beta=True or "
             "beta='entropy'."
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import ReadOnly, check_finite, check_int, check_real, read_only
+from mdfuzzy._check import InputValueError, ReadOnly, check_finite, check_int, check_real, read_only
 
 #: A bin whose smoothed count is less than this is empty: a lone frame still shows as one bin.
 _EMPTY = 0.1
@@ -105,7 +105,7 @@ class Bins(ReadOnly):
     def _check_values(self, values: npt.ArrayLike) -> np.ndarray:
         values = np.asarray(values)
         if values.ndim == 0 or len(values) != len(self):
-            raise ValueError(
+            raise InputValueError(
                 f"`values` must have one entry or row per frame, {len(self)}; got shape {values.shape}."
             )
         return values
@@ -165,7 +165,7 @@ def bin_points(
     """
     points = np.asarray(points, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != 2 or len(points) == 0:
-        raise ValueError(f"`points` must have shape (n, 2), n at least 1; got {points.shape}.")
+        raise InputValueError(f"`points` must have shape (n, 2), n at least 1; got {points.shape}.")
     check_finite("points", points)
     number = suggest_bins(len(points)) if number is None else check_int("number", number, 2, 2000)
     edges, places = [], []

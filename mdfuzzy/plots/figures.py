@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from mdfuzzy._atomic import new_files
-from mdfuzzy._check import check_choice, check_int, check_type
+from mdfuzzy._check import InputValueError, check_choice, check_int, check_type
 from mdfuzzy._messages import warn_user
 from mdfuzzy._threads import limited_threads
 from mdfuzzy.frames.trajectories import Trajectories
@@ -223,7 +223,7 @@ def _projection(result: Clustering, residue: int | str | None) -> Projection:
     """Choose two coordinates: the only torsions, those of a residue, principal components, or features."""
     check_type("result", result, Clustering)
     if result.data is None:
-        raise ValueError(
+        raise InputValueError(
             "`result` must be of frames or features; got one that began with neighbours and has no "
             "coordinates. Give a `projection` to `overview`."
         )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._check import check_choice, check_type
+from mdfuzzy._check import InputValueError, check_choice, check_type
 from mdfuzzy.kinetics import Calibration, Reliability
 from mdfuzzy.memberships.weights import BETA_MEANS
 from mdfuzzy.plots._axes import axes_of, open_frame
@@ -66,7 +66,7 @@ def reliability(
             name += f"\n(beta: {BETA_MEANS})"
     else:
         if forecast is not None:
-            raise ValueError(f"`forecast` must be None for a single diagram; got {forecast!r}.")
+            raise InputValueError(f"`forecast` must be None for a single diagram; got {forecast!r}.")
         diagram = calibration
     ax = axes_of(ax, width=4.4, height=4.4)
     known = np.isfinite(diagram.predicted)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mdfuzzy._check import check_real, check_type
+from mdfuzzy._check import InputValueError, check_real, check_type
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.plots._axes import axes_of, figure_of, open_frame, plain_ticks, time_unit
 
@@ -145,7 +145,7 @@ def chapman_kolmogorov(
     known = [int(state) for state in test.states]
     states = known[:_MOST_PANELS] if states is None else [int(state) for state in states]
     if not states or not set(states) <= set(known) or len(set(states)) < len(states):
-        raise ValueError(f"`states` must be different states of the test, {known}; got {states}.")
+        raise InputValueError(f"`states` must be different states of the test, {known}; got {states}.")
     side = 1.4 * len(states) + 1.1
     figure = figure_of(figure, width=side + 0.3, height=side)
     axes = figure.subplots(len(states), len(states), sharex=True, sharey=True, squeeze=False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_type
+from mdfuzzy._check import InputValueError, check_type
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.plots._axes import axes_of, percent, push_apart
@@ -138,11 +138,11 @@ def _check_shares(shares: np.ndarray, transition_regions: TransitionRegions) -> 
         + 1
     )
     if shares.ndim != 1 or len(shares) < max(least, 1):
-        raise ValueError(
+        raise InputValueError(
             f"`fractions` must have one share per state, at least {max(least, 1)}; got shape {shares.shape}."
         )
     if not (np.all(shares >= 0) and shares.sum() <= 1 + 1e-6):
-        raise ValueError(
+        raise InputValueError(
             f"`fractions` must be shares of all frames, not negative, with a sum of at most 1; got "
             f"{shares.tolist()}. Divide counts by the number of frames."
         )
@@ -152,7 +152,9 @@ def _check_shares(shares: np.ndarray, transition_regions: TransitionRegions) -> 
 def _check_positions(positions: npt.ArrayLike, n_states: int) -> np.ndarray:
     places = np.asarray(positions, dtype=np.float64)
     if places.shape != (n_states, 2) or not np.isfinite(places).all():
-        raise ValueError(f"`positions` must be {n_states} finite points, one per state; got {positions!r}.")
+        raise InputValueError(
+            f"`positions` must be {n_states} finite points, one per state; got {positions!r}."
+        )
     return _spread(places)
 
 
@@ -207,7 +209,7 @@ def _spread(places: np.ndarray) -> np.ndarray:
     i, j = np.triu_indices(len(places), 1)
     nearest = np.linalg.norm(places[i] - places[j], axis=1).min()
     if nearest == 0:
-        raise ValueError("`positions` must be different for every state; got two that are the same.")
+        raise InputValueError("`positions` must be different for every state; got two that are the same.")
     return places / nearest
 
 

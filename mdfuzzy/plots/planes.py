@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, check_int, check_type
+from mdfuzzy._check import InputValueError, check_choice, check_int, check_type
 from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.memberships import Memberships
@@ -200,7 +200,9 @@ def draw(
         last = memberships.values.shape[1] - 1
         state = check_int("state", state, 0, last, remedy="It is the state whose membership is drawn.")
     elif state is not None:
-        raise ValueError(f"`state` must be given with kind='membership' only; got {state!r} with {chosen!r}.")
+        raise InputValueError(
+            f"`state` must be given with kind='membership' only; got {state!r} with {chosen!r}."
+        )
     grid = bins if isinstance(bins, Bins) else projection.bin(bins)
     listed = memberships.values.shape[1] if chosen == "states" else 0
     ax = axes_of(ax, width=5.2 + 1.1 * (listed // _ROWS))
@@ -239,17 +241,17 @@ def _check_values(
     check_type("values", memberships, Memberships, Clustering, None)
     if memberships is None:
         if kind in _NEED_MEMBERSHIPS:
-            raise ValueError(
+            raise InputValueError(
                 f"`values` must be Memberships or a Clustering for kind={kind!r}; got None. Without them "
                 "there are 'density' and 'free_energy'."
             )
     elif len(memberships) != len(projection):
-        raise ValueError(
+        raise InputValueError(
             f"`values` must belong to the same frames, {len(projection)}; got {len(memberships)} rows."
         )
     check_type("cores", cores, Cores, None)
     if cores is not None and len(cores.basins) != len(projection):
-        raise ValueError(f"`cores` must belong to the same frames, {len(projection)}; got {cores!r}.")
+        raise InputValueError(f"`cores` must belong to the same frames, {len(projection)}; got {cores!r}.")
 
 
 def _paint_density(ax: "Axes", grid: Bins, guide: bool) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import ReadOnly, check_finite, check_int, read_only
+from mdfuzzy._check import InputValueError, ReadOnly, check_finite, check_int, read_only
 from mdfuzzy._threads import run_ranges
 from mdfuzzy.frames.features import as_data
 from mdfuzzy.frames.frames import Frames
@@ -52,7 +52,7 @@ class Projection(ReadOnly):
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)
         if values.ndim != 2 or values.shape[1] != 2 or len(values) == 0:
-            raise ValueError(f"`values` must have shape (frames, 2); got {values.shape}.")
+            raise InputValueError(f"`values` must have shape (frames, 2); got {values.shape}.")
         check_finite("values", values)
         for column, period in enumerate(self.periods):
             if period is not None:
@@ -100,14 +100,16 @@ def torsions(frames: Frames, residue: int | str = 0) -> Projection:
     (300, 2)
     """
     if frames.phi is None or frames.psi is None or not frames.residues:
-        raise ValueError(
+        raise InputValueError(
             f"`frames` must be Frames with phi and psi; got {frames!r}. For a molecule without them use "
             "`plots.plane`, on principal components or features."
         )
     if isinstance(residue, str):
         if residue not in frames.residues:
             names = ", ".join(frames.residues)
-            raise ValueError(f"`residue` must be one of those with phi and psi, {names}; got {residue!r}.")
+            raise InputValueError(
+                f"`residue` must be one of those with phi and psi, {names}; got {residue!r}."
+            )
         at = frames.residues.index(residue)
     else:
         at = check_int(
@@ -176,14 +178,14 @@ def project(
 
 def _check_columns(columns: tuple[int, int], number: int, remedy: str) -> tuple[int, int]:
     if np.shape(columns) != (2,) or columns[0] == columns[1]:
-        raise ValueError(f"`columns` must be two different columns; got {columns!r}. {remedy}")
+        raise InputValueError(f"`columns` must be two different columns; got {columns!r}. {remedy}")
     x, y = (check_int("columns", at, 0, number - 1, remedy=remedy) for at in columns)
     return x, y
 
 
 def _check_labels(labels: tuple[str, str]) -> tuple[str, str]:
     if isinstance(labels, str) or len(labels) != 2:
-        raise ValueError(f"`labels` must be two texts, one per axis; got {labels!r}.")
+        raise InputValueError(f"`labels` must be two texts, one per axis; got {labels!r}.")
     return str(labels[0]), str(labels[1])
 
 

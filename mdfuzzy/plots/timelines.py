@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._check import check_int, check_type
+from mdfuzzy._check import InputValueError, check_int, check_type
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_data
 from mdfuzzy.memberships.memberships import Memberships
@@ -61,7 +61,7 @@ def membership_timeline(
     check_data(data)
     check_type("memberships", memberships, Memberships)
     if len(memberships) != len(data):
-        raise ValueError(f"`memberships` must be of the same frames, {len(data)}; got {memberships!r}.")
+        raise InputValueError(f"`memberships` must be of the same frames, {len(data)}; got {memberships!r}.")
     trajectory = check_int("trajectory", trajectory, 0, data.n_trajectories - 1)
     values = data.split(np.column_stack([memberships.values, memberships.lost]))[trajectory]
     if data.times is None:

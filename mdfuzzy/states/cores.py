@@ -6,7 +6,15 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import ReadOnly, check_choice, check_int, check_real, check_type, read_only
+from mdfuzzy._check import (
+    InputValueError,
+    ReadOnly,
+    check_choice,
+    check_int,
+    check_real,
+    check_type,
+    read_only,
+)
 from mdfuzzy._choices import DepthRule
 from mdfuzzy._messages import warn_user
 from mdfuzzy.neighbors.graph import Graph
@@ -59,14 +67,14 @@ class Cores(ReadOnly):
         object.__setattr__(self, "prominence", read_only(np.asarray(self.prominence, dtype=np.float64)))
         n, states = self.basins.shape, self.peaks.shape
         if len(n) != 1 or n != self.core_of.shape or len(states) != 1 or states != self.prominence.shape:
-            raise ValueError(
+            raise InputValueError(
                 f"`basins` and `core_of` must have one entry per point, `peaks` and `prominence` one per "
                 f"state; got shapes {n}, {self.core_of.shape}, {states} and {self.prominence.shape}."
             )
         for name, low, high in (("basins", -1, len(self)), ("core_of", -1, len(self)), ("peaks", 0, *n)):
             array = getattr(self, name)
             if array.size and not low <= array.min() <= array.max() < high:
-                raise ValueError(
+                raise InputValueError(
                     f"`{name}` must be in [{low}, {high - 1}]; got {array.min()} to {array.max()}."
                 )
 
@@ -165,11 +173,11 @@ def find_cores(
     least = check_real("least", least, at_least=0, at_most=1, remedy="It is a share of each basin.")
     check_type("peaks", peaks, Persistence, remedy="`compute_persistence` gives one.")
     if len(peaks.ascents) != len(graph):
-        raise ValueError(
+        raise InputValueError(
             f"`peaks` must belong to `graph`; got peaks of {len(peaks.ascents)} points for {len(graph)}."
         )
     if not np.array_equal(log_density[peaks.peaks], peaks.births):
-        raise ValueError(
+        raise InputValueError(
             "`log_density` must be the one that `peaks` was computed from; got other values at the peaks."
         )
     min_size = check_int("min_size", min_size, 1)
@@ -254,7 +262,7 @@ def _large_states(peaks: Persistence, states: np.ndarray, min_size: int) -> tupl
     small = np.bincount(components)[components] < min_size
     left_out = int(np.count_nonzero(small))
     if left_out == len(small):
-        raise ValueError(
+        raise InputValueError(
             f"`min_size` must be at most the size of the largest component of the graph; got {min_size}. "
             "Use a graph with more neighbours or a larger radius."
         )

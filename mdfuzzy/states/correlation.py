@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._bootstrap import automatic_window, inefficiency_of
-from mdfuzzy._check import check_int, check_type
+from mdfuzzy._check import InputValueError, check_int, check_type
 from mdfuzzy._threads import share, using_threads
 from mdfuzzy.neighbors.neighbors import Neighbors
 
@@ -123,9 +123,9 @@ def check_lengths(lengths: npt.ArrayLike, n: int) -> np.ndarray:
     lengths = np.asarray(lengths)
     remedy = "Give the number of frames of each trajectory, in order."
     if lengths.ndim != 1 or len(lengths) == 0 or not np.issubdtype(lengths.dtype, np.integer):
-        raise ValueError(f"`lengths` must be a list of integers, not empty; got {lengths!r}. {remedy}")
+        raise InputValueError(f"`lengths` must be a list of integers, not empty; got {lengths!r}. {remedy}")
     if lengths.min() < 1 or lengths.sum() != n:
-        raise ValueError(
+        raise InputValueError(
             f"`lengths` must be positive integers that add up to {n}, the number of frames; got a sum of "
             f"{lengths.sum()}. {remedy}"
         )

@@ -5,7 +5,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import check_choice, check_finite, check_numbers, check_real
+from mdfuzzy._check import InputValueError, check_choice, check_finite, check_numbers, check_real
 from mdfuzzy._choices import Density
 from mdfuzzy._messages import warn_user
 from mdfuzzy.neighbors.neighbors import Neighbors
@@ -282,12 +282,12 @@ def reweighted_log_density(
     log_density = np.asarray(log_density, np.float64)
     weights = check_finite("weights", check_numbers("weights", weights))
     if weights.shape != (len(neighbors),) or log_density.shape != weights.shape:
-        raise ValueError(
+        raise InputValueError(
             f"`weights` and `log_density` must have one value per point, shape ({len(neighbors)},); got "
             f"shapes {weights.shape} and {log_density.shape}."
         )
     if weights.min() < 0 or not weights.any():
-        raise ValueError(
+        raise InputValueError(
             f"`weights` must be at least 0, and not all 0; got {weights.min():g} to {weights.max():g}. Give "
             "each point the factor by which it counts."
         )
@@ -304,7 +304,7 @@ def _check_own(neighbors: Neighbors) -> None:
     """Raise unless these are the neighbours of points among themselves: each counts itself once."""
     check_points(neighbors)
     if neighbors.n_targets != len(neighbors):
-        raise ValueError(
+        raise InputValueError(
             f"`neighbors` must be of points among themselves; got those of {len(neighbors)} among "
             f"{neighbors.n_targets} others. Search without `queries`."
         )

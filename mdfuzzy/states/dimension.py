@@ -5,7 +5,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from mdfuzzy._check import check_int, check_type
+from mdfuzzy._check import InputValueError, check_int, check_type
 from mdfuzzy._threads import run_ranges
 from mdfuzzy.neighbors.neighbors import Neighbors
 
@@ -66,7 +66,7 @@ def intrinsic_dimension(
     if max(farthest) == 0:
         refuse_copies(neighbors, m)
     if not total > 0:
-        raise ValueError(
+        raise InputValueError(
             "`neighbors.distances` must differ within at least one point's neighbours, copies of it left "
             "out; got only equal distances. The dimension of such points cannot be estimated: give it as "
             "`dimension`."
@@ -85,7 +85,7 @@ def check_points(neighbors: Neighbors) -> None:
     """Raise unless these are neighbours of points enough for a density."""
     check_type("neighbors", neighbors, Neighbors, remedy="`neighbors_from` takes arrays.")
     if len(neighbors) < 3:
-        raise ValueError(
+        raise InputValueError(
             f"`neighbors` must be of at least 3 points; got {len(neighbors)}. A density needs a sample."
         )
 
@@ -95,7 +95,7 @@ def refuse_copies(neighbors: Neighbors, m: int) -> NoReturn:
 
     Whether all points are the same cannot be told from these neighbours; what to do does not depend on it.
     """
-    raise ValueError(
+    raise InputValueError(
         f"`neighbors.distances` must not all be zero; got {len(neighbors)} points of which each has {m} "
         f"copies or more: all of the {m} nearest neighbours that are used. Remove copies; fewer than 3 "
         "different points have no density."

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import ReadOnly, check_finite, check_numbers, check_real, check_type, read_only
+from mdfuzzy._check import (
+    InputValueError,
+    ReadOnly,
+    check_finite,
+    check_numbers,
+    check_real,
+    check_type,
+    read_only,
+)
 from mdfuzzy._messages import warn_user
 from mdfuzzy._threads import share, using_threads
 from mdfuzzy.neighbors.graph import Graph
@@ -210,18 +218,20 @@ class Persistence(ReadOnly):
         if states is None:
             return self.states(min_prominence)
         if min_prominence is not None:
-            raise ValueError("`min_prominence` must be None if `states` is given; got both. Leave one out.")
+            raise InputValueError(
+                "`min_prominence` must be None if `states` is given; got both. Leave one out."
+            )
         states = np.asarray(states)
         remedy = "Give the numbers of peaks, each once; `StateTree.at` finds such sets."
         if states.ndim != 1 or not np.issubdtype(states.dtype, np.integer) or len(states) == 0:
-            raise ValueError(f"`states` must be a list of integers, not empty; got {states!r}. {remedy}")
+            raise InputValueError(f"`states` must be a list of integers, not empty; got {states!r}. {remedy}")
         if states.min() < 0 or states.max() >= len(self) or len(np.unique(states)) != len(states):
-            raise ValueError(
+            raise InputValueError(
                 f"`states` must be different numbers in [0, {len(self) - 1}]; got {states.tolist()}. {remedy}"
             )
         missing = np.setdiff1d(np.flatnonzero(np.isneginf(self.deaths)), states)
         if len(missing):
-            raise ValueError(
+            raise InputValueError(
                 f"`states` must hold the highest peak of every component of the graph, for no path leads out "
                 f"of it; got none for {len(missing)} of {self.n_components} (peak {missing[0]}). {remedy}"
             )
@@ -350,7 +360,7 @@ def check_log_density(graph: Graph, log_density: npt.ArrayLike) -> np.ndarray:
     check_type("graph", graph, Graph, remedy="Make one with `Neighbors.graph`.")
     log_density = check_numbers("log_density", log_density)
     if log_density.shape != (len(graph),):
-        raise ValueError(
+        raise InputValueError(
             f"`log_density` must have one value per point of the graph, shape ({len(graph)},); "
             f"got shape {log_density.shape}."
         )
@@ -361,6 +371,6 @@ def check_log_density(graph: Graph, log_density: npt.ArrayLike) -> np.ndarray:
 def check_symmetric(graph: Graph) -> None:
     """Raise unless `graph` is symmetric."""
     if not graph.symmetric:
-        raise ValueError(
+        raise InputValueError(
             f"`graph` must be symmetric; got {graph!r}. Make it with `Neighbors.graph(k, kind='union')`."
         )

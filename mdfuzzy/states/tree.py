@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import ReadOnly, check_int, check_real, check_type, read_only
+from mdfuzzy._check import InputValueError, ReadOnly, check_int, check_real, check_type, read_only
 from mdfuzzy._messages import counted
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
@@ -199,7 +199,9 @@ class StateTree(ReadOnly):
         order = self.order
         if prominence is not None:
             if n_states is not None:
-                raise ValueError("`n_states` must be None if `prominence` is given; got both. Leave one out.")
+                raise InputValueError(
+                    "`n_states` must be None if `prominence` is given; got both. Leave one out."
+                )
             prominence = check_real("prominence", prominence, above=0)
             return order[self.prominences[order, 0] >= prominence]
         if n_states is None:
@@ -438,7 +440,7 @@ def merged_numbers(n_states: int, groups: Sequence[Sequence[int]]) -> np.ndarray
             check_int("groups", state, 0, n_states - 1, remedy="Give numbers of states.") for state in group
         ]
         if len(members) < 2 or len(set(members)) != len(members) or seen & set(members):
-            raise ValueError(
+            raise InputValueError(
                 f"`groups` must hold at least 2 different states each, and each state once; got {group!r}. "
                 "Put states that become one into one group."
             )

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mdfuzzy._atomic import is_draft, is_folder, remove_drafts, whole_file
+from mdfuzzy._check import InputTypeError, InputValueError
 
 #: The number of the format of the files. Raised when older programs could not read them.
 FORMAT = 2
@@ -101,7 +102,7 @@ class ArrayFolder:
         for each, array in arrays.items():
             array = np.asarray(array)
             if array.dtype.hasobject:
-                raise TypeError(f"`{each}` must be an array of numbers or texts; got one of objects.")
+                raise InputTypeError(f"`{each}` must be an array of numbers or texts; got one of objects.")
             if array.ndim == 0:
                 values[each] = [array.dtype.str, to_json(array.item())]
             else:
@@ -130,7 +131,7 @@ class ArrayFolder:
 
     def _record(self, name: str) -> Path:
         if not isinstance(name, str) or not _NAME.fullmatch(name) or name == "run":
-            raise ValueError(
+            raise InputValueError(
                 f"`name` must be made of letters, digits, '_', '-' and '.', and not be 'run'; got {name!r}."
             )
         return self.path / f"{name}.json"
@@ -154,7 +155,7 @@ def _checksum(array: np.ndarray) -> int:
 def _load(file: Path, crc: int) -> np.ndarray:
     array = np.load(file, allow_pickle=False)
     if not isinstance(array, np.ndarray) or _checksum(np.ascontiguousarray(array)) != crc:
-        raise ValueError("the checksum differs")
+        raise InputValueError("the checksum differs")
     return array
 
 
@@ -174,7 +175,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """Return the content of a JSON file; raise ValueError if its checksum differs."""
     content = json.loads(path.read_bytes().decode("utf-8"))
     if not isinstance(content, dict) or content.pop(_CHECKSUM, None) != _crc(content):
-        raise ValueError("the checksum differs")
+        raise InputValueError("the checksum differs")
     return content
 
 

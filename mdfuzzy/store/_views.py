@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mdfuzzy._check import InputValueError
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.settings import Settings
 from mdfuzzy.store._array_folder import ArrayFolder
@@ -46,7 +47,7 @@ class FinishedRun:
     def parts(self, name: str, *, key: str) -> ArrayFolder:
         """Refuse: a step that asks for its parts is about to be computed."""
         damaged = "".join(f" {each}." for each in self._saved.damaged)
-        raise ValueError(
+        raise InputValueError(
             f"{self._path} is not finished: the step {name!r} is missing.{damaged} Run it again, and it "
             "resumes from what is there."
         )

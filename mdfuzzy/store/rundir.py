@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._atomic import adopt_files, is_folder, refuse_links, remove_drafts
+from mdfuzzy._check import InputValueError
 from mdfuzzy.frames.loading import load
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.clustering import Clustering
@@ -157,7 +158,7 @@ class RunDir:
             if data is None:
                 reading = self.reading
                 if reading is None:
-                    raise ValueError(
+                    raise InputValueError(
                         f"`data` must be given: what {self.path} was made of does not come from files. Use "
                         "RunDir(...).load(data)."
                     )
@@ -333,7 +334,7 @@ class RunDir:
             self._data._report(file, f"damaged ({type(error).__name__})")
             return None
         if run.get("format") != FORMAT:
-            raise ValueError(
+            raise InputValueError(
                 f"{self.path} is in format {run.get('format')!r}; this version of mdfuzzy reads format "
                 f"{FORMAT}. Use the version that wrote it, or give another folder."
             )

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import mdfuzzy
+from mdfuzzy._check import InputTypeError, InputValueError
 
 if TYPE_CHECKING:
     from distributed import Client as Client  # for other modules, too
@@ -80,7 +81,7 @@ def connect(address: str) -> Iterator["Client"]:
             )
         where = {"scheduler_file": address}
     elif ":" not in address:
-        raise ValueError(
+        raise InputValueError(
             "`dask` must be the address of a scheduler with its port, such as 'tcp://10.0.0.1:8786', its "
             f"JSON file, or 'local:N'; got {address!r}."
         )
@@ -102,7 +103,7 @@ def _count(address: str) -> int:
     """Return the number of workers in ``"local:4"``."""
     count = address.removeprefix(_LOCAL)
     if not count.isdecimal() or int(count) == 0:
-        raise ValueError(
+        raise InputValueError(
             f"`dask` must be 'local:N' with a number of workers N of at least 1, or the address of a "
             f"scheduler; got {address!r}."
         )
@@ -151,7 +152,7 @@ def find_workers(client: "Client") -> Workers:
     from distributed import Client
 
     if not isinstance(client, Client) or client.asynchronous:
-        raise TypeError(
+        raise InputTypeError(
             f"`client` must be a `distributed.Client` that is not asynchronous; got {client!r}. Use "
             "Client(address)."
         )
@@ -181,7 +182,7 @@ def _check_answer(worker: str, answer: tuple[str, int, int | None] | Exception) 
     if isinstance(answer, Exception):
         raise answer
     if answer[0] != mdfuzzy.__version__:
-        raise ValueError(
+        raise InputValueError(
             f"mdfuzzy must be the same on the workers of `client` as here, {mdfuzzy.__version__}; got "
             f"{answer[0]} on {worker}."
         )

@@ -274,3 +274,15 @@ def test_errors_of_the_system_name_the_file_and_no_number(failing, capsys, error
     failing(error)
     assert main(["run", "a.xtc", "-o", "nowhere"]) == status
     assert the_line(capsys.readouterr().err).startswith(f"mdfuzzy: error: {words}")
+
+
+@pytest.mark.parametrize("error", [ValueError, TypeError, IndexError])
+def test_faults_of_the_program_are_not_told_as_bad_input(error, monkeypatch, capsys):
+    def fail(*arguments, **options):
+        raise error("operands could not be broadcast")
+
+    monkeypatch.setattr(mf, "load", fail)
+    assert main(["info", "a.xtc"]) == 1
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert f"{error.__name__}: operands could not be broadcast" in line
+    assert "please report it" in line

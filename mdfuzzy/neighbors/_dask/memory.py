@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
-from mdfuzzy._check import check_choice
+from mdfuzzy._check import InputValueError, check_choice
 from mdfuzzy._kernels.search import cells as kernels
 from mdfuzzy.neighbors._cells import CELL_SIZE
 from mdfuzzy.workers.cluster import Workers
@@ -158,7 +158,7 @@ def _checked(layout: Layout, workers: Workers) -> Layout:
     """Return the layout, or raise if the workers have too little memory for it."""
     limit = None if workers.memory is None else USABLE * workers.memory
     if limit is not None and layout.memory > limit:
-        raise ValueError(
+        raise InputValueError(
             f"The workers of `client` must have enough memory for the frames ({layout}, of which Dask leaves "
             f"{limit / 1e9:.1f} GB to data); got {workers}. Start more of them, or with more memory each."
         )
@@ -169,7 +169,7 @@ def _possible_shards(n_workers: int, n: int, n_neighbors: int) -> list[int]:
     """Return powers of two: few shards, because the search in one more costs time."""
     most = n // (n_neighbors + 2)
     if most < 2:
-        raise ValueError(
+        raise InputValueError(
             f"`layout` must be 'scattered' for so few frames: a shard needs {n_neighbors + 2} of them; got "
             f"{n} in all."
         )

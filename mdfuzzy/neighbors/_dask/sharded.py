@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from mdfuzzy._check import InputValueError
 from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.rereading import FrameFiles
 from mdfuzzy.frames.trajectories import Trajectories
@@ -204,7 +205,7 @@ def _read(files: FrameFiles, frames: np.ndarray, digest: str) -> Shard:
     """Make a shard from trajectory files, if they hold what was loaded."""
     xyz = files.read(frames)
     if _digest(xyz) != digest:
-        raise ValueError(
+        raise InputValueError(
             f"The trajectory files must be the same for the workers as when they were loaded; got other "
             f"coordinates from {files.sources[0].path!r} or one of the others. Load them again."
         )
