@@ -1,13 +1,20 @@
-"""Exports: files for other programs: for PyEMMA, structures to look at, and the table of all frames."""
+"""Exports: files for other programs: Markov models, structures, trajectories of states, and tables.
+
+Every export takes the result of `cluster` or `assign`.
+"""
 
 from importlib import import_module
 
 #: Where each name lives. Imported on first use: the command line asks for `KINDS` alone.
 _HOME = {
-    "frame_table": "table",
-    "structures": "structure_files",
+    "ReferenceRmsd": "reference",
+    "find_medoids": "medoids",
+    "reference_rmsd": "reference",
     "write_exports": "every_kind",
     "write_pyemma": "pyemma_files",
+    "write_structures": "structure_files",
+    "write_table": "table",
+    "write_trajectories": "trajectory_files",
 }
 
 __all__ = [*_HOME]

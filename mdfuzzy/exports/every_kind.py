@@ -3,54 +3,36 @@
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mdfuzzy._atomic import new_files
 from mdfuzzy._check import check_choice
+from mdfuzzy.exports._checks import Result
 from mdfuzzy.exports.kinds import KINDS
 from mdfuzzy.exports.pyemma_files import write_pyemma
-from mdfuzzy.exports.structure_files import structures
-from mdfuzzy.exports.table import frame_table
-from mdfuzzy.kinetics.transition_regions import find_transition_regions
-from mdfuzzy.pipeline.clustering import Clustering
-
-if TYPE_CHECKING:
-    from mdfuzzy.pipeline.assignment import Assignment
+from mdfuzzy.exports.structure_files import write_structures
+from mdfuzzy.exports.table import write_table
+from mdfuzzy.exports.trajectory_files import write_trajectories
 
 
-def _pyemma(folder: Path, result: "Clustering | Assignment") -> Path:
-    # Larger cores than those of the walk: hardly a visit misses them, as a Markov model needs.
-    place = folder / "pyemma"
-    write_pyemma(place, result.data, result.milestones, result.memberships, overwrite=True)
-    return place
-
-
-def _structures(folder: Path, result: "Clustering | Assignment") -> Path:
-    place = folder / "structures"
-    if isinstance(result, Clustering):
-        regions = result.transition_regions
-    else:
-        regions = find_transition_regions(result.data, result.memberships, result.milestones)
-    structures(place, result.data, result.cores, result.memberships, regions, overwrite=True)
-    return place
-
-
-def _table(folder: Path, result: "Clustering | Assignment") -> Path:
+def _table(folder: Path, result: Result) -> Path:
     with new_files(folder, "table", overwrite=True) as stage:
-        frame_table(stage / "frames.csv", result.data, result.cores, result.memberships)
+        write_table(stage / "frames.csv", result)
     return folder / "frames.csv"
 
 
 #: What writes each of the `KINDS`, and returns where.
-_WRITERS: dict[str, Callable[[Path, "Clustering | Assignment"], Path]] = {
-    "pyemma": _pyemma,
-    "structures": _structures,
+_WRITERS: dict[str, Callable[[Path, Result], Path]] = {
+    "pyemma": lambda folder, result: write_pyemma(folder / "pyemma", result, overwrite=True),
+    "structures": lambda folder, result: write_structures(folder / "structures", result, overwrite=True),
+    "trajectories": lambda folder, result: write_trajectories(
+        folder / "trajectories", result, overwrite=True
+    ),
     "table": _table,
 }
 
 
 def write_exports(
-    folder: str | os.PathLike[str], result: "Clustering | Assignment", *, kinds: Sequence[str] = tuple(KINDS)
+    folder: str | os.PathLike[str], result: Result, *, kinds: Sequence[str] = tuple(KINDS)
 ) -> dict[str, Path]:
     """Write the files for other programs into a folder, replacing those of an earlier export.
 
@@ -60,8 +42,9 @@ def write_exports(
         May hold files; those that no earlier export wrote are never replaced.
     result : Clustering or Assignment
         What to export.
-    kinds : sequence of {"pyemma", "structures", "table"}
-        All by default: `write_pyemma`, `structures` and `frame_table`.
+    kinds : sequence of {"pyemma", "structures", "trajectories", "table"}
+        All by default: `write_pyemma`, `write_structures`, `write_trajectories` and `write_table`, each with
+        its own defaults.
 
     Returns
     -------

@@ -287,7 +287,9 @@ class Frames(Trajectories):
                 "These frames have no topology, because they come from arrays. Give `top` to `load`."
             )
         if atoms == "all":
-            return self._read_back(chosen)
+            from mdfuzzy.frames.originals import read_originals
+
+            return read_originals(self, chosen)
         times = None if self.times is None else self.times[chosen]
         return md.Trajectory(self.xyz[chosen], self.topology.copy(), times)
 
@@ -307,45 +309,6 @@ class Frames(Trajectories):
                 "These frames have no sources to read them from again. Use the loaded atoms."
             )
         return source_frames(self.sources, self._check_frames(indices))
-
-    def _read_back(self, chosen: np.ndarray) -> "md.Trajectory":
-        import mdtraj as md
-
-        from mdfuzzy.frames._formats import read_topology
-        from mdfuzzy.frames._periodic import has_box, make_whole
-        from mdfuzzy.frames._readers import open_piece
-        from mdfuzzy.frames._selection import Bonds
-
-        places, numbers = self.sources_of(chosen)
-        topology = read_topology(self.top) if isinstance(self.top, str) else self.top.copy()
-        xyz = np.empty((len(chosen), topology.n_atoms, 3), np.float32)
-        boxes = np.full((2, len(chosen), 3), np.nan, np.float32)
-        for place in np.unique(places):
-            source, rows = self.sources[place], np.flatnonzero(places == place)
-            piece = open_piece(source.path if source.path is not None else source.data)
-            part = piece.read(topology, numbers[rows])
-            if has_box(part):
-                boxes[0, rows], boxes[1, rows] = part.unitcell_lengths, part.unitcell_angles
-            xyz[rows] = part.xyz
-        box = (None, None) if np.isnan(boxes).any() else tuple(boxes)
-        if self.whole and box[0] is not None:
-            make_whole(xyz, *box, Bonds.of(topology).trees(self.atoms))
-        self._check_same(xyz[:, self.atoms], chosen)
-        return md.Trajectory(xyz, topology, None if self.times is None else self.times[chosen], *box)
-
-    def _check_same(self, xyz: np.ndarray, chosen: np.ndarray) -> None:
-        """Raise if coordinates that were read again are not those that were loaded."""
-        centred = xyz.astype(np.float64)
-        centred -= centred.mean(axis=1, keepdims=True)
-        extent = max(1.0, float(np.abs(self.xyz[chosen]).max()))
-        other = np.abs(centred - self.xyz[chosen]).max(axis=(1, 2)) > 1e-4 * extent
-        if other.any():
-            frame = chosen[int(np.argmax(other))]
-            places, numbers = self.sources_of([frame])
-            raise InputValueError(
-                f"{self.sources[places[0]].path or 'The trajectory'!r} was changed since its frames were "
-                f"loaded: frame {numbers[0]} (counted from 0) is another one now. Load the frames again."
-            )
 
 
 def _atom_names(topology: "md.Topology") -> list[str]:

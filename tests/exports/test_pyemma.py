@@ -9,6 +9,7 @@ from textwrap import dedent
 
 import numpy as np
 import pytest
+from helpers.results import result_of
 from helpers.states import chain_of_states
 
 import mdfuzzy as mf
@@ -63,11 +64,18 @@ def run_pyemma(tmp_path_factory: pytest.TempPathFactory):
         )
     config = tmp_path_factory.mktemp("config")
     (config / "pyemma.cfg").write_text("[pyemma]\ncheck_version = False\n")  # otherwise it asks a server
-    environment = {**os.environ, "PYEMMA_NJOBS": "1", "PYEMMA_CFG_DIR": str(config)}
+    environment = {**os.environ, "PYEMMA_CFG_DIR": str(config)}
+    environment.pop("PYEMMA_NJOBS", None)  # it starts processes, as it does for its users
 
     def run(folder: Path, *arguments: str) -> str:
         done = subprocess.run(
-            [python, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+            [python, *arguments],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -84,7 +92,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data, cores, memberships = CHAIN
     with pytest.warns(UserWarning, match="1 of 4 trajectories touch no core"):
         return mf.exports.write_pyemma(
-            tmp_path_factory.mktemp("export") / "new", data, cores, memberships, lag=7
+            tmp_path_factory.mktemp("export") / "new", result_of(data, cores, memberships), lag=7
         )
 
 
@@ -168,7 +176,7 @@ def test_times_are_in_picoseconds_where_they_are_known(run_pyemma, tmp_path: Pat
     _, cores, memberships = CHAIN
     n = len(memberships)
     frames = mf.load(np.random.default_rng(0).normal(size=(n, 4, 3)), timestep=0.5)
-    folder = mf.exports.write_pyemma(tmp_path / "new", frames, cores, memberships, lag=6)
+    folder = mf.exports.write_pyemma(tmp_path / "new", result_of(frames, cores, memberships), lag=6)
     output = run_pyemma(folder, "estimate_msm.py")
     ours = mf.kinetics.markov_model(mf.kinetics.milestoned_dtrajs(frames, cores), lag=6, timestep=0.5)
     assert "model at lag time 3.0 ps" in output
@@ -181,7 +189,7 @@ def test_one_state_alone_ends_well(run_pyemma, tmp_path: Path):
     memberships = mf.Memberships(
         values=np.ones((110, 1)), lost=np.zeros(110), beta=2.0, log_weights=np.zeros(110), exponent=1.0
     )
-    folder = mf.exports.write_pyemma(tmp_path / "new", data, cores, memberships)
+    folder = mf.exports.write_pyemma(tmp_path / "new", result_of(data, cores, memberships))
     assert "states: 0\n" in run_pyemma(folder, "estimate_msm.py")
 
 
