@@ -57,7 +57,9 @@ class Plan:
             )
         return self.whole is not False and len(self.trees) > 0 and has_box(chunk)
 
-    def take(self, chunk: "md.Trajectory", rows: slice | list, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
+    def take(
+        self, chunk: "md.Trajectory", rows: slice | list | np.ndarray, piece: Piece
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return centred coordinates (float64) and torsions (degrees, float32) of some frames of a chunk."""
         import mdtraj as md
 
