@@ -10,8 +10,9 @@ from mdfuzzy._messages import warn_user
 from mdfuzzy.frames._extraction import Plan, warn_of_open_box
 from mdfuzzy.frames._formats import has_times
 from mdfuzzy.frames._periodic import unsound_box
+from mdfuzzy.frames._provenance import Source
 from mdfuzzy.frames._readers import Piece
-from mdfuzzy.frames.frames import Frames, Source
+from mdfuzzy.frames.frames import Frames
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -170,8 +171,8 @@ class Store:
     def _add_times(self, times: np.ndarray | None, piece: Piece) -> None:
         if times is None:
             self.untimed = self.untimed or piece.name
-        else:
-            self.any_times = True
+            return
+        self.any_times = True
         if not self.untimed:
             self.times.append(times)
 
