@@ -123,7 +123,7 @@ def reading_options(command: Decorated) -> Decorated:
                 cls=Option,
                 section=title,
                 is_flag=True,
-                help="FILES are the parts of one trajectory, such as a run and its restarts, in the order of time. "
+                help="FILES are the parts of one trajectory, a run and its restarts, in the order of time. "
                 "Several trajectories: a quoted pattern each, as in 'run1/*.xtc' 'run2/*.xtc'.",
             ),
             click.option(

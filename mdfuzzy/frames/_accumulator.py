@@ -180,8 +180,8 @@ class Store:
     def _add_times(self, times: np.ndarray | None, piece: Piece) -> None:
         if times is None:
             self.untimed = self.untimed or piece.name
-        else:
-            self.any_times = True
+            return
+        self.any_times = True
         if not self.untimed:
             self.times.append(times)
 

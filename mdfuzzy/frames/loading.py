@@ -3,7 +3,7 @@
 import logging
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +21,17 @@ from mdfuzzy.frames.frames import Frames
 if TYPE_CHECKING:
     import mdtraj as md
 
+    from mdfuzzy.frames._readers import Items
+
+    Top: TypeAlias = str | os.PathLike[str] | md.Topology | md.Trajectory | None
+
 logger = logging.getLogger("mdfuzzy")
 
 
 def load(
-    paths: object,
+    paths: "Items",
     *,
-    top: "str | os.PathLike | md.Topology | md.Trajectory | None" = None,
+    top: "Top" = None,
     atoms: str | npt.ArrayLike | None = None,
     stride: int = 1,
     begin: float | None = None,
@@ -118,7 +122,11 @@ def load(
 
 
 def _open(
-    paths: object, lengths: object, top: object, atoms: object, whole: bool | None
+    paths: "Items",
+    lengths: Sequence[int] | None,
+    top: "Top",
+    atoms: str | npt.ArrayLike | None,
+    whole: bool | None,
 ) -> "tuple[list[list[Piece]], str | md.Topology | None, Store]":
     """Return the pieces of every trajectory, what their topology can be found from, and where they go."""
     if is_of_mdanalysis(paths):
@@ -137,18 +145,19 @@ def _open(
         topology = universes.topology
         chosen = atoms if universes.atoms is None else universes.atoms
         plan = make_plan(topology, chosen, whole, words=universes.words)
-        return universes.trajectories, topology, Store(plan, topology)
+        return [list(pieces) for pieces in universes.trajectories], topology, Store(plan, topology)
     trajectories = expand(paths, lengths)
     pieces = [piece for trajectory in trajectories for piece in trajectory]
     topology, handle = _find_topology(pieces, top)
     if topology is None:
+        assert pieces[0].n_atoms is not None, "these are arrays"
         plan = make_plan_for_arrays(pieces[0].n_atoms, atoms, whole)
     else:
         plan = make_plan(topology, atoms, whole)
     return trajectories, handle, Store(plan, topology)
 
 
-def _warn_of_topology(pieces: list[Piece], handle: object, top: object) -> None:
+def _warn_of_topology(pieces: list[Piece], handle: "str | md.Topology | None", top: "Top") -> None:
     """Warn if a pattern such as ``*`` has caught the topology."""
     if top is not None and len(pieces) > 1 and handle in [piece.path for piece in pieces if piece.path]:
         warn_user(
@@ -173,7 +182,10 @@ def _warn_of_repeats(pieces: list[Piece]) -> None:
 
 
 def _reading(
-    trajectories: list[list[Piece]], top: object, atoms: object, **options: object
+    trajectories: list[list[Piece]],
+    top: "Top",
+    atoms: str | npt.ArrayLike | None,
+    **options: float | bool | None,
 ) -> dict[str, object] | None:
     """Return the arguments that read the same frames again, in terms that JSON has; None without files."""
     paths = [[piece.path for piece in pieces] for pieces in trajectories]
@@ -187,10 +199,11 @@ def _reading(
     }
 
 
-def _find_topology(pieces: list[Piece], top: object) -> "tuple[md.Topology | None, str | md.Topology | None]":
+def _find_topology(pieces: list[Piece], top: "Top") -> "tuple[md.Topology | None, str | md.Topology | None]":
     """Return the topology of the sources, and what it can be found from again: its file or itself."""
     import mdtraj as md
 
+    handle: str | md.Topology | None
     if isinstance(top, str | os.PathLike):
         handle = os.path.abspath(os.path.expanduser(os.fspath(top)))
         topology = _formats.read_topology(handle)
