@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import InputTypeError, InputValueError, check_int, check_optional_bool, check_real
+from mdfuzzy._check import InputTypeError, InputValueError, check_optional_bool
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames import _formats
 from mdfuzzy.frames._accumulator import Store
 from mdfuzzy.frames._extraction import make_plan, make_plan_for_arrays
 from mdfuzzy.frames._mdanalysis import UniversePiece, is_of_mdanalysis, kept_places, open_universes
 from mdfuzzy.frames._readers import FilePiece, Piece, expand
+from mdfuzzy.frames._window import Window
 from mdfuzzy.frames.frames import Frames
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def load(
     top: "Top" = None,
     atoms: str | npt.ArrayLike | None = None,
     stride: int = 1,
+    begin: float | None = None,
+    end: float | None = None,
     whole: bool | None = None,
     timestep: float | None = None,
     lengths: Sequence[int] | None = None,
@@ -56,6 +59,9 @@ def load(
         atoms of the solute: no hydrogens, no water, no ions of a single atom.
     stride : int
         Load every stride-th frame.
+    begin, end : float, optional
+        Load only frames of these times in ps, both included, for example to leave out the equilibration.
+        Files without times need `timestep` as well. The stride counts from the first of these frames.
     whole : bool, optional
         Whether to put molecules together that the periodic boundary divides. By default where there are
         both a box and bonds.
@@ -77,7 +83,8 @@ def load(
     UserWarning
         If the selection spans several molecules, or contains atoms that a rotation exchanges; if some of the
         files hold no times, so that all times are dropped, or hold others than `timestep` says; if the
-        topology is also among the trajectories, or a file is given twice; if the distances between the atoms
+        topology is also among the trajectories, or a file is given twice; if a trajectory has no frames
+        between `begin` and `end`, so that it is left out; if the distances between the atoms
         of two files differ as nm and Angstrom do; if the header of a DCD file counts other frames than it
         holds.
 
@@ -90,9 +97,7 @@ def load(
     """
     from tqdm import tqdm
 
-    stride = check_int("stride", stride, 1, remedy="1 loads every frame.")
-    if timestep is not None:
-        timestep = check_real("timestep", timestep, above=0, remedy="It is the time between frames in ps.")
+    window = Window(stride=stride, begin=begin, end=end, timestep=timestep)
     check_optional_bool("whole", whole)
     check_optional_bool("progress", progress)
     trajectories, handle, store = _open(paths, lengths, top, atoms, whole)
@@ -110,10 +115,10 @@ def load(
             counts = [piece.frame_count() for piece in pieces]
             bar.total = None if None in counts else sum(counts)
         for trajectory in trajectories:
-            store.add_trajectory(trajectory, stride=stride, timestep=timestep, bar=bar)
-    return store.frames(
-        handle, reading=_reading(trajectories, top, atoms, stride=stride, whole=whole, timestep=timestep)
-    )
+            store.add_trajectory(trajectory, window, bar=bar)
+    if not store.lengths:
+        raise InputValueError(f"`begin` and `end` must leave some frames; no trajectory has frames {window}.")
+    return store.frames(handle, reading=_reading(trajectories, top, atoms, whole=whole, **vars(window)))
 
 
 def _open(
