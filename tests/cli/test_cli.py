@@ -139,6 +139,27 @@ def test_info_takes_the_time_step(files, capsys):
     assert "every 0.5 ps" in capsys.readouterr().out
 
 
+def test_info_of_a_span_of_time(files, capsys):
+    arguments = ["info", str(files / "a.xtc"), "--top", str(files / "ala2.pdb")]
+    assert main([*arguments, "--begin", "1", "--end", "3"]) == 0
+    assert "11 frames of 10 atoms in 1 trajectory; 2 ps, a frame every 0.2 ps" in capsys.readouterr().out
+
+
+def test_join(files, tmp_path, capsys):
+    import mdtraj as md
+
+    whole = md.load(files / "a.xtc", top=files / "ala2.pdb")
+    for run in ("one", "two"):
+        (tmp_path / run).mkdir()
+        whole[:11].save(tmp_path / run / "part1.xtc")
+        whole[10:].save(tmp_path / run / "part2.xtc")
+    top = ["--top", str(files / "ala2.pdb"), "--join"]
+    assert main(["info", *(str(tmp_path / "one" / f"part{n}.xtc") for n in (1, 2)), *top]) == 0
+    assert "30 frames of 10 atoms in 1 trajectory;" in capsys.readouterr().out
+    assert main(["info", *(str(tmp_path / run / "*.xtc") for run in ("one", "two")), *top]) == 0
+    assert "60 frames of 10 atoms in 2 trajectories;" in capsys.readouterr().out
+
+
 # --- how it fails
 
 
