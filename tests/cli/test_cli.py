@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mdfuzzy as mf
+from mdfuzzy._check import InputTypeError, InputValueError
 from mdfuzzy.cli import main
 from mdfuzzy.frames.regions import ramachandran_regions
 
@@ -196,7 +197,8 @@ def test_bad_value(files, capsys):
 
 
 @pytest.mark.parametrize(
-    "error", [ValueError("wrong\n  value"), TypeError("wrong value"), FileNotFoundError("wrong value")]
+    "error",
+    [InputValueError("wrong\n  value"), InputTypeError("wrong value"), FileNotFoundError("wrong value")],
 )
 def test_bad_input_is_one_line_and_status_2(error, failing, capsys):
     failing(error)
@@ -214,7 +216,7 @@ def test_other_failures_are_one_line_and_status_1(error, failing, capsys):
 
 
 def test_debug_shows_where(failing, capsys):
-    failing(ValueError("wrong value"))
+    failing(InputValueError("wrong value"))
     assert main(["--debug", "info", "a.xtc"]) == 2
     err = capsys.readouterr().err
     assert err.startswith("Traceback (most recent call last):")
