@@ -84,7 +84,9 @@ def command(folder: str, output: str | None, reference: str | None, **options: A
     with run.lock():
         result = run.load()
         if reference is not None:
-            found = mf.exports.reference_rmsd(result, reference)
+            from mdfuzzy.exports.reference import reference_rmsd
+
+            found = reference_rmsd(result, reference)
             click.echo(found)
             click.echo(f"RMSD to the reference: {found.write(place / 'reference.csv', overwrite=True)}")
         elif not kinds:

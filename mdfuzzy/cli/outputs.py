@@ -1,9 +1,9 @@
 """What is written beside the saved steps of a run: pictures, exports, the report, and what was printed."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -13,12 +13,15 @@ from mdfuzzy._atomic import refuse_links, whole_file
 from mdfuzzy.exports.kinds import KINDS
 
 if TYPE_CHECKING:
+    from mdfuzzy.frames.frames import Frames
     from mdfuzzy.kinetics.validation import Validation
     from mdfuzzy.pipeline.assignment import Assignment
     from mdfuzzy.pipeline.clustering import Clustering
 
 logger = logging.getLogger("mdfuzzy")
 
+#: Bytes of coordinates up to which a run writes the trajectories of its states without being asked.
+_SMALL = 2**28
 #: Pictures of the tests of a Markov model.
 _OF_THE_MODEL = ("timescales", "chapman-kolmogorov")
 
@@ -52,8 +55,20 @@ def write_outputs(folder: Path, result: "Clustering") -> Iterator[str]:
     if result.validation is not None:
         yield result.validation.reason
     yield from write_pictures(folder / "plots", result)
-    yield from write_exports(folder / "exports", result, list(KINDS))
+    size = _size(result)
+    kinds = [kind for kind in KINDS if size <= _SMALL or kind != "trajectories"]
+    yield from write_exports(folder / "exports", result, kinds)
+    if size > _SMALL:
+        words = f"({size / 2**30:.1f} GB of coordinates) are written on demand"
+        yield f"trajectories of the states {words}: mdfuzzy export {folder} --trajectories"
     yield write_page(folder / "report.html", result)
+
+
+def _size(result: "Clustering") -> int:
+    """Return the bytes of the coordinates of all atoms in all frames."""
+    from mdfuzzy.frames.originals import original_topology
+
+    return 12 * original_topology(cast("Frames", result.data)).n_atoms * len(result)
 
 
 def write_pictures(folder: Path, result: "Clustering", *, kinds: Sequence[str] = ()) -> Iterator[str]:
@@ -66,11 +81,17 @@ def write_pictures(folder: Path, result: "Clustering", *, kinds: Sequence[str] =
     yield f"{len(paths)} pictures in {folder}"
 
 
-def write_exports(folder: Path, result: "Clustering | Assignment", kinds: Sequence[str]) -> Iterator[str]:
+def write_exports(
+    folder: Path,
+    result: "Clustering | Assignment",
+    kinds: Sequence[str],
+    *,
+    trajectories: Mapping[str, Any] | None = None,
+) -> Iterator[str]:
     """Write files for other programs and yield a line about each kind."""
     for kind in kinds:
         logger.info(f"writing exports: {kind}")
-        place = mf.exports.write_exports(folder, result, kinds=[kind])[kind]
+        place = mf.exports.write_exports(folder, result, kinds=[kind], trajectories=trajectories)[kind]
         yield f"{KINDS[kind]}: {place}"
 
 

@@ -1,6 +1,6 @@
 """Checks: what is exported must be a clustering or an assignment whose parts fit together."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from mdfuzzy._check import InputValueError, check_type
 from mdfuzzy.frames.frames import Frames
@@ -46,6 +46,7 @@ def check_structures(result: Result) -> tuple[Frames, TransitionRegions]:
         )
     regions = result.transition_regions
     check_type("transition_regions", regions, TransitionRegions, remedy="`cluster` and `assign` find them.")
+    data, regions = cast("Frames", data), cast("TransitionRegions", regions)
     last_state = int(regions.pairs.max(initial=-1))
     last_frame = max((int(frames.max(initial=-1)) for frames in regions.frames), default=-1)
     if last_state >= len(result.cores) or last_frame >= len(data):

@@ -1,8 +1,9 @@
 """All exports of a clustering in one folder, by kind."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from mdfuzzy._atomic import new_files
 from mdfuzzy._check import check_choice
@@ -20,19 +21,26 @@ def _table(folder: Path, result: Result) -> Path:
     return folder / "frames.csv"
 
 
+def _in_folder(name: str, write: Callable[..., Path]) -> Callable[..., Path]:
+    """Return what writes an export that has a folder of its own."""
+    return lambda folder, result, **options: write(folder / name, result, overwrite=True, **options)
+
+
 #: What writes each of the `KINDS`, and returns where.
-_WRITERS: dict[str, Callable[[Path, Result], Path]] = {
-    "pyemma": lambda folder, result: write_pyemma(folder / "pyemma", result, overwrite=True),
-    "structures": lambda folder, result: write_structures(folder / "structures", result, overwrite=True),
-    "trajectories": lambda folder, result: write_trajectories(
-        folder / "trajectories", result, overwrite=True
-    ),
+_WRITERS: dict[str, Callable[..., Path]] = {
+    "pyemma": _in_folder("pyemma", write_pyemma),
+    "structures": _in_folder("structures", write_structures),
+    "trajectories": _in_folder("trajectories", write_trajectories),
     "table": _table,
 }
 
 
 def write_exports(
-    folder: str | os.PathLike[str], result: Result, *, kinds: Sequence[str] = tuple(KINDS)
+    folder: str | os.PathLike[str],
+    result: Result,
+    *,
+    kinds: Sequence[str] = tuple(KINDS),
+    trajectories: Mapping[str, Any] | None = None,
 ) -> dict[str, Path]:
     """Write the files for other programs into a folder, replacing those of an earlier export.
 
@@ -45,6 +53,8 @@ def write_exports(
     kinds : sequence of {"pyemma", "structures", "trajectories", "table"}
         All by default: `write_pyemma`, `write_structures`, `write_trajectories` and `write_table`, each with
         its own defaults.
+    trajectories : mapping, optional
+        Other options of `write_trajectories`, such as ``{"n": 100}``.
 
     Returns
     -------
@@ -67,4 +77,5 @@ def write_exports(
     """
     for kind in kinds:
         check_choice("kinds", kind, list(KINDS))
-    return {kind: _WRITERS[kind](Path(folder), result) for kind in kinds}
+    options = {"trajectories": dict(trajectories or {})}
+    return {kind: _WRITERS[kind](Path(folder), result, **options.get(kind, {})) for kind in kinds}

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -81,7 +81,7 @@ class ReferenceRmsd(ReadOnly):
         return "\n".join(lines)
 
     def write(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write the table as comma-separated values and return the file."""
+        """Write the table as comma-separated values to `path` (if there is a file: `overwrite`), returned."""
         heads = ("mean", "std", "peak", "medoid", "least")
         lines = [",".join(["state", *(f"rmsd_{name}_nm" for name in heads), "nearest_frame"])]
         for state in range(len(self)):
@@ -140,15 +140,15 @@ def reference_rmsd(result: Result, reference: "str | os.PathLike[str] | md.Traje
     ).astype(np.float64)
     medoids, labels = find_medoids(result), result.labels
     members = [np.flatnonzero(labels == state) for state in range(result.n_states)]
-    nearest = [rows[rmsd[rows].argmin()] if len(rows) else -1 for rows in members]
+    nearest = np.array([rows[rmsd[rows].argmin()] if len(rows) else -1 for rows in members])
     return ReferenceRmsd(
         reference=name,
         n_atoms=frames.n_atoms,
-        mean=[rmsd[rows].mean() if len(rows) else np.nan for rows in members],
-        std=[rmsd[rows].std() if len(rows) else np.nan for rows in members],
+        mean=np.array([rmsd[rows].mean() if len(rows) else np.nan for rows in members]),
+        std=np.array([rmsd[rows].std() if len(rows) else np.nan for rows in members]),
         peak=rmsd[result.cores.peaks],
         medoid=np.where(medoids >= 0, rmsd[medoids], np.nan),
-        least=[rmsd[frame] if frame >= 0 else np.nan for frame in nearest],
+        least=np.where(nearest >= 0, rmsd[nearest], np.nan),
         nearest=nearest,
     )
 
@@ -193,7 +193,7 @@ def _match(
     loaded: "md.Topology", topology: "md.Topology", key: Callable[..., tuple[int, ...]]
 ) -> tuple[np.ndarray, list[str]]:
     """Return the atoms of `topology` with the key and the name of each loaded atom, and the missing ones."""
-    atoms = {}
+    atoms: dict[tuple[object, ...], Any] = {}
     for place, residue in enumerate(residue for residue in topology.residues if not residue.is_water):
         for atom in residue.atoms:
             atoms.setdefault((*key(residue, place), atom.name), atom)

@@ -21,6 +21,8 @@ from mdfuzzy.kinetics.transition_regions import TransitionRegions
 if TYPE_CHECKING:
     import mdtraj as md
 
+Atoms = Literal["all", "loaded"]
+
 #: Files that are open at a time, at most; systems allow some hundred.
 _OPEN = 100
 #: Bytes of coordinates that are in memory at a time where frames are not in the order of the files.
@@ -53,7 +55,7 @@ def write_trajectories(
     n: int | None = None,
     every: int = 1,
     format: Format = "xtc",
-    atoms: Literal["all", "loaded"] = "all",
+    atoms: Atoms = "all",
     superpose: bool = True,
     overwrite: bool = False,
 ) -> Path:
@@ -127,14 +129,14 @@ def write_trajectories(
         raise InputValueError(f"`n` and `every` must not be given both; got n={n!r} and every={every!r}.")
     n, every = None if n is None else check_int("n", n, 1), check_int("every", every, 1)
     suffix = check_choice("format", format, get_args(Format))
-    check_choice("atoms", atoms, ("all", "loaded"))
+    check_choice("atoms", atoms, get_args(Atoms))
     atoms = atoms if frames.sources else "loaded"
     groups = state_groups(result, n, every) | path_groups(result, regions, n, every)
     reference = frames.trajectory(result.cores.peaks[:1], atoms=atoms)
     turn = _Superposition(frames, reference, atoms) if superpose else None
     with new_files(folder, "trajectories", overwrite=overwrite) as stage:
-        for name, part in _parts(frames, groups, atoms, reference.n_atoms, stage, suffix):
-            name.append(turn(part) if turn else part)
+        for file, part in _parts(frames, groups, atoms, reference.n_atoms, stage, suffix):
+            file.append(turn(part) if turn else part)
         if suffix != "pdb":
             reference.save(stage / "topology.pdb")
         _write_index(stage / "trajectories.csv", result, frames, groups, suffix)
@@ -198,7 +200,7 @@ class _Superposition:
 
 
 def _parts(
-    frames: Frames, groups: dict[str, np.ndarray], atoms: str, n_atoms: int, stage: Path, suffix: str
+    frames: Frames, groups: dict[str, np.ndarray], atoms: Atoms, n_atoms: int, stage: Path, suffix: str
 ) -> Iterator[tuple[TrajectoryWriter, "md.Trajectory"]]:
     """Yield every frame of every group in its order, in parts, with the file that it goes to."""
     in_order = {name: chosen for name, chosen in groups.items() if np.all(np.diff(chosen) > 0)}
@@ -225,7 +227,7 @@ def _parts(
 
 
 def _stream(
-    frames: Frames, chosen: np.ndarray, atoms: str, n_atoms: int
+    frames: Frames, chosen: np.ndarray, atoms: Atoms, n_atoms: int
 ) -> Iterator[tuple[np.ndarray, "md.Trajectory"]]:
     """Yield chosen frames, ascending, in parts of bounded size."""
     if atoms == "all":

@@ -1,27 +1,46 @@
 """Originals: loaded frames as they are in their sources, with all their atoms and their box."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError
 from mdfuzzy.frames._formats import chunk_frames, read_topology
 from mdfuzzy.frames._periodic import has_box, make_whole
+from mdfuzzy.frames._provenance import Source
 from mdfuzzy.frames._readers import Piece, open_piece
 from mdfuzzy.frames._selection import Bonds
 
 if TYPE_CHECKING:
     import mdtraj as md
 
-    from mdfuzzy.frames.frames import Frames
+
+class _Loaded(Protocol):
+    """What originals need to know of frames; see `Frames`."""
+
+    @property
+    def xyz(self) -> np.ndarray: ...
+    @property
+    def times(self) -> np.ndarray | None: ...
+    @property
+    def atoms(self) -> np.ndarray | None: ...
+    @property
+    def sources(self) -> tuple[Source, ...]: ...
+    @property
+    def top(self) -> "str | md.Topology | None": ...
+    @property
+    def whole(self) -> bool: ...
+    def sources_of(self, indices: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]: ...
+
 
 #: Up to so many frames of a file for each that is wanted, all of them are read in chunks: single frames take
 #: about ten times as long each (XTC files of 22 atoms).
 _DENSE = 8
 
 
-def read_originals(frames: "Frames", chosen: np.ndarray) -> "md.Trajectory":
+def read_originals(frames: _Loaded, chosen: np.ndarray) -> "md.Trajectory":
     """Return chosen frames, in any order, as they are in their sources.
 
     Examples
@@ -34,7 +53,7 @@ def read_originals(frames: "Frames", chosen: np.ndarray) -> "md.Trajectory":
     import mdtraj as md
 
     places, numbers = frames.sources_of(chosen)
-    topology = original_topology(frames)
+    topology, trees = _topology_and_trees(frames)
     xyz = np.empty((len(chosen), topology.n_atoms, 3), np.float32)
     boxes = np.full((2, len(chosen), 3), np.nan, np.float32)
     for place in np.unique(places):
@@ -45,10 +64,10 @@ def read_originals(frames: "Frames", chosen: np.ndarray) -> "md.Trajectory":
         xyz[rows] = part.xyz
     box = (None, None) if np.isnan(boxes).any() else tuple(boxes)
     found = md.Trajectory(xyz, topology, None, *box)
-    return _finish(frames, found, chosen, Bonds.of(topology).trees(frames.atoms) if frames.whole else None)
+    return _finish(frames, found, chosen, trees)
 
 
-def stream_originals(frames: "Frames", chosen: np.ndarray) -> Iterator[tuple[np.ndarray, "md.Trajectory"]]:
+def stream_originals(frames: _Loaded, chosen: np.ndarray) -> Iterator[tuple[np.ndarray, "md.Trajectory"]]:
     """Yield chosen frames in parts of a few megabytes, as they are in their sources, each read once.
 
     Parameters
@@ -71,8 +90,7 @@ def stream_originals(frames: "Frames", chosen: np.ndarray) -> Iterator[tuple[np.
     [2..., ...]
     """
     places, numbers = frames.sources_of(chosen)
-    topology = original_topology(frames)
-    trees = Bonds.of(topology).trees(frames.atoms) if frames.whole else None
+    topology, trees = _topology_and_trees(frames)
     for place in np.unique(places):
         rows = np.flatnonzero(places == place)
         for here, part in _parts(_open(frames, place), topology, numbers[rows]):
@@ -80,12 +98,23 @@ def stream_originals(frames: "Frames", chosen: np.ndarray) -> Iterator[tuple[np.
             yield found, _finish(frames, part, found, trees)
 
 
-def original_topology(frames: "Frames") -> "md.Topology":
+def original_topology(frames: _Loaded) -> "md.Topology":
     """Return the topology of the sources, a copy."""
+    assert frames.top is not None, "what has sources and a topology has this"
     return read_topology(frames.top) if isinstance(frames.top, str) else frames.top.copy()
 
 
-def _open(frames: "Frames", place: int) -> Piece:
+def _topology_and_trees(frames: _Loaded) -> "tuple[md.Topology, np.ndarray | None]":
+    """Return the topology of the sources, and the bonds along which molecules are made whole, if they are."""
+    topology = original_topology(frames)
+    return topology, Bonds.of(topology).trees(_atoms(frames, topology)) if frames.whole else None
+
+
+def _atoms(frames: _Loaded, topology: "md.Topology") -> np.ndarray:
+    return np.arange(topology.n_atoms) if frames.atoms is None else frames.atoms
+
+
+def _open(frames: _Loaded, place: int) -> Piece:
     source = frames.sources[place]
     return open_piece(source.path if source.path is not None else source.data)
 
@@ -115,21 +144,20 @@ def _parts(
 
 
 def _finish(
-    frames: "Frames", part: "md.Trajectory", chosen: np.ndarray, trees: np.ndarray | None
+    frames: _Loaded, part: "md.Trajectory", chosen: np.ndarray, trees: np.ndarray | None
 ) -> "md.Trajectory":
     """Make molecules whole as they were when loaded, check that nothing has changed, and set the times."""
     import mdtraj as md
 
-    box = (part.unitcell_lengths, part.unitcell_angles) if has_box(part) else (None, None)
-    if trees is not None and box[0] is not None:
+    box = (part.unitcell_lengths, part.unitcell_angles) if has_box(part) else None
+    if trees is not None and box is not None:
         make_whole(part.xyz, *box, trees)
-    _check_same(frames, part.xyz[:, frames.atoms], chosen)
-    return md.Trajectory(
-        part.xyz, part.topology, None if frames.times is None else frames.times[chosen], *box
-    )
+    _check_same(frames, part.xyz[:, _atoms(frames, part.topology)], chosen)
+    times = None if frames.times is None else frames.times[chosen]
+    return md.Trajectory(part.xyz, part.topology, times, *(box or (None, None)))
 
 
-def _check_same(frames: "Frames", xyz: np.ndarray, chosen: np.ndarray) -> None:
+def _check_same(frames: _Loaded, xyz: np.ndarray, chosen: np.ndarray) -> None:
     """Raise if coordinates that were read again are not those that were loaded."""
     centred = xyz.astype(np.float64)
     centred -= centred.mean(axis=1, keepdims=True)

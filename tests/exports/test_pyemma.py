@@ -4,13 +4,14 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from textwrap import dedent
 
 import numpy as np
 import pytest
 from helpers.results import result_of
-from helpers.states import chain_of_states
+from helpers.states import chain_of_states, memberships_of
 
 import mdfuzzy as mf
 from mdfuzzy.exports._names import trajectory_names
@@ -170,6 +171,32 @@ def test_the_script_runs_as_it_is(run_pyemma, exported: Path, milestoned, tmp_pa
     assert f"model at lag time {lag} frames" in output
     assert lines["states"].split() == ["0", "1", "2", "3"]
     assert float(output.split()[-1]) < 0.05, "the chain is a Markov chain, so the test must be passed"
+
+
+@pytest.mark.parametrize("arguments", [(), ("30",)], ids=["lag of the export", "another lag"])
+def test_the_script_for_deeptime_runs_as_it_is(exported: Path, milestoned, tmp_path: Path, arguments: tuple):
+    command = [sys.executable, str(exported / "estimate_msm_deeptime.py"), *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    ours = mf.kinetics.markov_model(milestoned, lag=int(*arguments) if arguments else 7)
+    lines = dict(line.split(":", 1) for line in done.stdout.splitlines() if ":" in line)
+    printed = [float(word) for word in lines["timescales"].split()[:-1]]
+    np.testing.assert_allclose(printed, ours.timescales, rtol=0, atol=1e-3)
+    populations = [float(word) for word in lines["stationary populations"].split()]
+    np.testing.assert_allclose(populations, ours.stationary, rtol=0, atol=1e-4)
+    passage = [[float(word) for word in line.split()] for line in done.stdout.splitlines()[-4:]]
+    np.testing.assert_allclose(passage, ours.mfpt, rtol=1e-3)
+
+
+def test_the_script_for_deeptime_takes_one_state(tmp_path: Path):
+    data, cores, _ = chain_of_states([50, 60], n_states=1)
+    folder = mf.exports.write_pyemma(
+        tmp_path / "new", result_of(data, cores, memberships_of(np.ones((110, 1))))
+    )
+    command = [sys.executable, "estimate_msm_deeptime.py"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "states: 0\n" in done.stdout
 
 
 def test_times_are_in_picoseconds_where_they_are_known(run_pyemma, tmp_path: Path):
