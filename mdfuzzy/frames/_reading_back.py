@@ -52,7 +52,7 @@ def read_back(
         if has_box(part):
             boxes[0, rows], boxes[1, rows] = part.unitcell_lengths, part.unitcell_angles
         xyz[rows] = part.xyz
-    box = (None, None) if np.isnan(boxes).any() else tuple(boxes)
-    if whole is not None and box[0] is not None:
+    box = None if np.isnan(boxes).any() else (boxes[0], boxes[1])
+    if whole is not None and box is not None:
         make_whole(xyz, *box, Bonds.of(topology).trees(whole))
-    return md.Trajectory(xyz, topology, times, *box)
+    return md.Trajectory(xyz, topology, times, *(box or (None, None)))

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -80,6 +80,9 @@ class Features(Trajectories):
 
     values: np.ndarray
     column_weights: np.ndarray | None = None
+    _names: tuple[str, ...] | None
+    _units: tuple[str, ...] | None
+    _periods: tuple[float | None, ...]
 
     def __init__(
         self,
@@ -93,8 +96,9 @@ class Features(Trajectories):
         times: npt.ArrayLike | Sequence[npt.ArrayLike] | None = None,
         frames: Trajectories | None = None,
     ) -> None:
-        several = isinstance(arrays, Iterable) and not hasattr(arrays, "__array__")  # a data frame is one
-        parts = [_numbers(part) for part in (list(arrays) if several else [arrays])]
+        # A data frame is iterable, too, but one array.
+        several = isinstance(arrays, Iterable) and not hasattr(arrays, "__array__")
+        parts = [_numbers(part) for part in (cast(Iterable[object], arrays) if several else [arrays])]
         if not parts or any(p.ndim != 2 or 0 in p.shape or p.shape[1] != parts[0].shape[1] for p in parts):
             raise InputValueError(
                 f"`arrays` must be one or more arrays of shape (frames, features), none empty, with the same "
@@ -248,7 +252,7 @@ class Features(Trajectories):
         others["sources"] = tuple(chosen_sources(self.sources, indices, kept))
         return Features.made(self.values[indices], lengths, **self._columns(), **others | rows)
 
-    def like(self, data: object) -> "Features":
+    def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Features":
         """Return `data` as features with the same columns; raise if it is something else."""
         if isinstance(data, Trajectories) and not isinstance(data, Features):
             raise InputTypeError(
@@ -256,7 +260,7 @@ class Features(Trajectories):
             )
         if not isinstance(data, Features):
             several = isinstance(data, list | tuple) and all(np.ndim(part) == 2 for part in data)
-            found = Features(data if several else [data])
+            found = Features(cast(Sequence[npt.ArrayLike], data if several else [data]))
             data = Features.made(found.values, found.lengths, **self._columns())
         d = self.values.shape[1]
         if data.values.shape[1] != d:
@@ -362,7 +366,7 @@ def _check_words(name: str, words: Sequence[str] | None, d: int) -> tuple[str, .
 
 def _check_times(times: object, lengths: np.ndarray) -> np.ndarray:
     several = isinstance(times, list | tuple) and len(times) > 0 and all(np.ndim(each) == 1 for each in times)
-    parts = [check_numbers("times", each) for each in (times if several else [times])]
+    parts = [check_numbers("times", each) for each in (cast(Iterable[object], times) if several else [times])]
     if any(part.ndim != 1 for part in parts) or sum(map(len, parts)) != lengths.sum():
         raise InputValueError(
             f"`times` must be one number per frame, {lengths.sum()} in all; got shapes "

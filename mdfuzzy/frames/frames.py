@@ -1,7 +1,7 @@
 """Frames of trajectories: coordinates to be compared by RMSD, and where each of them comes from."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Self
 
@@ -93,8 +93,9 @@ class Frames(Trajectories):
                 f"`xyz` must be finite and centred on the centroid of every frame; got a centroid "
                 f"{offset:g} nm from the origin. Use `load`, which centres a copy."
             )
-        expected = {"times": (len(xyz),), "atoms": (xyz.shape[1],)}
-        expected |= dict.fromkeys(("phi", "psi"), (len(xyz), len(self.residues)))
+        torsions = len(xyz), len(self.residues)
+        expected: dict[str, tuple[int, ...]]
+        expected = {"times": (len(xyz),), "atoms": (xyz.shape[1],), "phi": torsions, "psi": torsions}
         types = {"times": np.float64, "atoms": np.int64, "phi": np.float32, "psi": np.float32}
         for name, shape in expected.items():
             if getattr(self, name) is not None:
@@ -153,7 +154,7 @@ class Frames(Trajectories):
         """Return the coordinates of `frames`, numbers over all trajectories, as one trajectory."""
         return type(self)(self.xyz[frames], np.array([len(frames)]))
 
-    def like(self, data: object) -> "Frames":
+    def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Frames":
         """Return `data` if it is Frames of the same atoms; otherwise raise."""
         if not isinstance(data, Frames):
             kind = type(data).__name__
@@ -161,9 +162,7 @@ class Frames(Trajectories):
                 f"`data` must be Frames, as `result` was made of; got {kind}. Use mf.load(...)."
             )
         if self.topology is not None and data.topology is not None:
-            _check_atoms(
-                *([f"{a.residue.name}-{a.name}" for a in each.topology.atoms] for each in (self, data))
-            )
+            _check_atoms(_atom_names(self.topology), _atom_names(data.topology))
         return data
 
     def essence(self) -> Iterator[npt.ArrayLike]:
@@ -183,14 +182,18 @@ class Frames(Trajectories):
         indices = self._ascending(chosen)
         trajectory, _ = self.locate(indices)
         kept, lengths = np.unique(trajectory, return_counts=True)
-        rows = {name: getattr(self, name) for name in ("times", "phi", "psi")}
+        times, phi, psi = (
+            None if values is None else values[indices] for values in (self.times, self.phi, self.psi)
+        )
         return replace(
             self,
             xyz=self.xyz[indices],
             lengths=lengths,
             sources=tuple(chosen_sources(self.sources, indices, kept)),
+            times=times,
+            phi=phi,
+            psi=psi,
             reading=None,
-            **{name: None if values is None else values[indices] for name, values in rows.items()},
         )
 
     def __repr__(self) -> str:
@@ -233,7 +236,7 @@ class Frames(Trajectories):
 
     def _read_back(self, chosen: np.ndarray) -> "md.Trajectory":
         found = super()._read_back(chosen)
-        self._check_same(found.xyz[:, self.atoms], chosen)
+        self._check_same(found.xyz if self.atoms is None else found.xyz[:, self.atoms], chosen)
         return found
 
     def _check_same(self, xyz: np.ndarray, chosen: np.ndarray) -> None:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -127,7 +127,7 @@ class Trajectories(ReadOnly, ABC):
         """Return the points of `frames` (numbers over all trajectories) as one trajectory."""
 
     @abstractmethod
-    def like(self, data: object) -> Self:
+    def like(self, data: "Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]") -> Self:
         """Return `data` as data that can be compared with these, or raise."""
 
     @abstractmethod
@@ -179,7 +179,7 @@ class Trajectories(ReadOnly, ABC):
             )
         return np.split(values, np.cumsum(self.lengths)[:-1])
 
-    def locate(self, index: npt.ArrayLike) -> tuple:
+    def locate(self, index: npt.ArrayLike) -> tuple[Any, Any]:
         """Return the trajectory of a frame and its place in it.
 
         Parameters
@@ -246,15 +246,16 @@ class Trajectories(ReadOnly, ABC):
                 "These frames have no topology, because they come from arrays. Give `top` to `load`, or "
                 "`frames` to `Features`."
             )
-        return self._loaded(chosen) if atoms == "loaded" else self._read_back(chosen)
+        return self._loaded(chosen, self.topology.copy()) if atoms == "loaded" else self._read_back(chosen)
 
     def _read_back(self, chosen: np.ndarray) -> "md.Trajectory":
         self.sources_of(chosen)
         times = None if self.times is None else self.times[chosen]
+        assert self.top is not None, "what has sources and a topology has this"
         whole = self.atoms if self.whole else None
         return read_back(self.sources, self.top, chosen, times=times, whole=whole)
 
-    def _loaded(self, chosen: np.ndarray) -> "md.Trajectory":
+    def _loaded(self, chosen: np.ndarray, topology: "md.Topology") -> "md.Trajectory":
         """Return the atoms of `topology`, centred: from the memory if they are there, or read again."""
         import mdtraj as md
 
@@ -263,7 +264,7 @@ class Trajectories(ReadOnly, ABC):
             xyz = xyz - xyz.mean(axis=1, keepdims=True)
         else:
             xyz = self.coordinates[chosen]
-        return md.Trajectory(xyz, self.topology.copy(), None if self.times is None else self.times[chosen])
+        return md.Trajectory(xyz, topology, None if self.times is None else self.times[chosen])
 
     def sources_of(self, indices: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return where the frames `indices` were read from: places among the sources, and numbers there.
@@ -325,8 +326,8 @@ class Trajectories(ReadOnly, ABC):
 
 def shorten(names: Sequence[object]) -> str:
     """List names, leaving out the middle of a long list."""
-    names = [str(name) for name in names]
-    return ", ".join(names if len(names) <= 6 else [*names[:3], f"... ({len(names)} in all) ...", names[-1]])
+    words = [str(name) for name in names]
+    return ", ".join(words if len(words) <= 6 else [*words[:3], f"... ({len(words)} in all) ...", words[-1]])
 
 
 def even_step(times: list[np.ndarray]) -> float | None:
