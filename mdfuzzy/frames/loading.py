@@ -16,6 +16,7 @@ from mdfuzzy.frames._extraction import make_plan, make_plan_for_arrays
 from mdfuzzy.frames._mdanalysis import UniversePiece, is_of_mdanalysis, kept_places, open_universes
 from mdfuzzy.frames._readers import FilePiece, Piece, expand
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.weights import Weights
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -32,6 +33,9 @@ def load(
     whole: bool | None = None,
     timestep: float | None = None,
     lengths: Sequence[int] | None = None,
+    weights: Weights | None = None,
+    log_weights: Weights | None = None,
+    temperature: float | None = None,
     progress: bool | None = None,
 ) -> Frames:
     """Load trajectories, keeping the selected atoms only.
@@ -60,6 +64,11 @@ def load(
         arrays. Times that a file holds are kept; if they are further or less apart there is a warning.
     lengths : sequence of int, optional
         The frames of each trajectory, if `paths` is one array that holds several.
+    weights, log_weights : array, path, or sequence of them, optional
+        Weights of the frames of a biased simulation, or their logarithms, one for each frame that is
+        loaded; or PLUMED's COLVAR files, one for each trajectory: see `Frames.weighted`.
+    temperature : float, optional
+        The temperature in K, if these files hold a bias in kJ/mol.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
 
@@ -107,9 +116,10 @@ def load(
             bar.total = None if None in counts else sum(counts)
         for trajectory in trajectories:
             store.add_trajectory(trajectory, stride=stride, timestep=timestep, bar=bar)
-    return store.frames(
+    frames = store.frames(
         handle, reading=_reading(trajectories, top, atoms, stride=stride, whole=whole, timestep=timestep)
     )
+    return frames.weighted(weights, log_weights=log_weights, temperature=temperature)
 
 
 def _open(
