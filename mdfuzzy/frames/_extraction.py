@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError
 from mdfuzzy._messages import warn_user
@@ -57,30 +58,36 @@ class Plan:
             )
         return self.whole is not False and len(self.trees) > 0 and has_box(chunk)
 
-    def take(self, chunk: "md.Trajectory", rows: slice | list, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
+    def take(
+        self, chunk: "md.Trajectory", rows: slice | np.ndarray | list[int], piece: Piece
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return centred coordinates (float64) and torsions (degrees, float32) of some frames of a chunk."""
         import mdtraj as md
 
         xyz = chunk.xyz[rows][:, self.needed]
         atoms = self._among_needed(self.atoms)
         selected = xyz[:, atoms]
-        box = [chunk.unitcell_lengths[rows], chunk.unitcell_angles[rows]] if has_box(chunk) else []
-        if box and len(self.trees):
+        box = (chunk.unitcell_lengths[rows], chunk.unitcell_angles[rows]) if has_box(chunk) else None
+        if box is not None and len(self.trees):
             make_whole(xyz, *box, self._among_needed(self.trees))
-            box = []
+            box = None
             if self.makes_whole(chunk, piece):
                 selected = xyz[:, atoms]
         selected = selected.astype(np.float64)
         with np.errstate(invalid="ignore"):  # infinite coordinates are reported later, with file and frame
             selected -= np.einsum("nac->nc", selected)[:, None] / len(atoms)
         # Molecules that cannot be put together get torsions by the nearest images of their atoms.
-        frames = md.Trajectory(xyz, None, None, *box)
-        angles = md.compute_dihedrals(frames, self._among_needed(self.torsions.quartets), periodic=bool(box))
-        return selected, np.degrees(angles)
+        frames = md.Trajectory(xyz, None, None, *(box or (None, None)))
+        quartets = self._among_needed(self.torsions.quartets)
+        return selected, np.degrees(md.compute_dihedrals(frames, quartets, periodic=box is not None))
 
 
 def make_plan(
-    topology: "md.Topology", atoms: object, whole: bool | None, *, words: str | None = None
+    topology: "md.Topology",
+    atoms: str | npt.ArrayLike | None,
+    whole: bool | None,
+    *,
+    words: str | None = None,
 ) -> Plan:
     """Decide what to take from frames with a topology, and warn of what may surprise.
 
@@ -99,7 +106,7 @@ def make_plan(
     return Plan(indices, selection, torsions, trees, whole)
 
 
-def make_plan_for_arrays(n_atoms: int, atoms: object, whole: bool | None) -> Plan:
+def make_plan_for_arrays(n_atoms: int, atoms: str | npt.ArrayLike | None, whole: bool | None) -> Plan:
     """Decide what to take from frames without a topology."""
     if isinstance(atoms, str):
         raise InputValueError(

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +48,10 @@ class Features(Trajectories):
     (5, 3)
     """
 
+    values: np.ndarray
+    periodic: np.ndarray
+    period: float
+
     def __init__(
         self,
         arrays: npt.ArrayLike | Sequence[npt.ArrayLike],
@@ -56,9 +61,12 @@ class Features(Trajectories):
         weights: Weights | None = None,
         log_weights: Weights | None = None,
     ) -> None:
-        several = isinstance(arrays, Iterable) and not hasattr(arrays, "__array__")  # a data frame is one
-        parts = list(arrays) if several else [arrays]
-        parts = [check_numbers("arrays", part) for part in parts]
+        # A data frame is iterable, too, but one array.
+        several = isinstance(arrays, Iterable) and not hasattr(arrays, "__array__")
+        parts = [
+            check_numbers("arrays", part)
+            for part in (cast(Iterable[object], arrays) if several else [arrays])
+        ]
         if not parts or any(p.ndim != 2 or 0 in p.shape or p.shape[1] != parts[0].shape[1] for p in parts):
             raise InputValueError(
                 f"`arrays` must be one or more arrays of shape (frames, features), none empty, with the same "
@@ -145,7 +153,7 @@ class Features(Trajectories):
             self.values[frames], periodic=self.periodic.tolist(), period=self.period, weights=chosen
         )
 
-    def like(self, data: object) -> "Features":
+    def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Features":
         """Return `data` as features with the same periodic columns; raise if it is something else."""
         if isinstance(data, Features):
             return data
@@ -154,7 +162,8 @@ class Features(Trajectories):
                 f"`data` must be features, as `result` was made of; got {type(data).__name__}."
             )
         several = isinstance(data, list | tuple) and all(np.ndim(part) == 2 for part in data)
-        return Features(data if several else [data], periodic=self.periodic.tolist(), period=self.period)
+        arrays = cast(Sequence[npt.ArrayLike], data if several else [data])
+        return Features(arrays, periodic=self.periodic.tolist(), period=self.period)
 
     def essence(self) -> Iterator[npt.ArrayLike]:
         """Yield the periodic columns and their period."""

@@ -1,7 +1,7 @@
 """Frames of trajectories: coordinates to be compared by RMSD, and where each of them comes from."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -97,8 +97,9 @@ class Frames(Trajectories):
                 f"`xyz` must be finite and centred on the centroid of every frame; got a centroid "
                 f"{offset:g} nm from the origin. Use `load`, which centres a copy."
             )
-        expected = {"times": (len(xyz),), "atoms": (xyz.shape[1],)}
-        expected |= dict.fromkeys(("phi", "psi"), (len(xyz), len(self.residues)))
+        torsions = len(xyz), len(self.residues)
+        expected: dict[str, tuple[int, ...]]
+        expected = {"times": (len(xyz),), "atoms": (xyz.shape[1],), "phi": torsions, "psi": torsions}
         types = {"times": np.float64, "atoms": np.int64, "phi": np.float32, "psi": np.float32}
         for name, shape in expected.items():
             if getattr(self, name) is not None:
@@ -160,7 +161,7 @@ class Frames(Trajectories):
         weights = None if self.weights is None else self.weights[frames]
         return type(self)(self.xyz[frames], np.array([len(frames)]), weights=weights)
 
-    def like(self, data: object) -> "Frames":
+    def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Frames":
         """Return `data` if it is Frames of the same atoms; otherwise raise."""
         if not isinstance(data, Frames):
             kind = type(data).__name__
@@ -168,9 +169,7 @@ class Frames(Trajectories):
                 f"`data` must be Frames, as `result` was made of; got {kind}. Use mf.load(...)."
             )
         if self.topology is not None and data.topology is not None:
-            _check_atoms(
-                *([f"{a.residue.name}-{a.name}" for a in each.topology.atoms] for each in (self, data))
-            )
+            _check_atoms(_atom_names(self.topology), _atom_names(data.topology))
         return data
 
     def essence(self) -> Iterator[npt.ArrayLike]:
@@ -190,14 +189,20 @@ class Frames(Trajectories):
         indices = self._ascending(chosen)
         trajectory, _ = self.locate(indices)
         kept, lengths = np.unique(trajectory, return_counts=True)
-        rows = {name: getattr(self, name) for name in ("times", "weights", "phi", "psi")}
+        times, weights, phi, psi = (
+            None if values is None else values[indices]
+            for values in (self.times, self.weights, self.phi, self.psi)
+        )
         return replace(
             self,
             xyz=self.xyz[indices],
             lengths=lengths,
             sources=tuple(chosen_sources(self.sources, indices, kept)),
+            times=times,
+            weights=weights,
+            phi=phi,
+            psi=psi,
             reading=None,
-            **{name: None if values is None else values[indices] for name, values in rows.items()},
         )
 
     def _ascending(self, chosen: slice | npt.ArrayLike) -> np.ndarray:
@@ -325,6 +330,7 @@ class Frames(Trajectories):
         from mdfuzzy.frames._selection import Bonds
 
         places, numbers = self.sources_of(chosen)
+        assert self.top is not None, "what has sources and a topology has this"
         topology = read_topology(self.top) if isinstance(self.top, str) else self.top.copy()
         xyz = np.empty((len(chosen), topology.n_atoms, 3), np.float32)
         boxes = np.full((2, len(chosen), 3), np.nan, np.float32)
@@ -335,11 +341,13 @@ class Frames(Trajectories):
             if has_box(part):
                 boxes[0, rows], boxes[1, rows] = part.unitcell_lengths, part.unitcell_angles
             xyz[rows] = part.xyz
-        box = (None, None) if np.isnan(boxes).any() else tuple(boxes)
-        if self.whole and box[0] is not None:
-            make_whole(xyz, *box, Bonds.of(topology).trees(self.atoms))
-        self._check_same(xyz[:, self.atoms], chosen)
-        return md.Trajectory(xyz, topology, None if self.times is None else self.times[chosen], *box)
+        box = None if np.isnan(boxes).any() else (boxes[0], boxes[1])
+        atoms = np.arange(topology.n_atoms) if self.atoms is None else self.atoms
+        if self.whole and box is not None:
+            make_whole(xyz, *box, Bonds.of(topology).trees(atoms))
+        self._check_same(xyz[:, atoms], chosen)
+        times = None if self.times is None else self.times[chosen]
+        return md.Trajectory(xyz, topology, times, *(box or (None, None)))
 
     def _check_same(self, xyz: np.ndarray, chosen: np.ndarray) -> None:
         """Raise if coordinates that were read again are not those that were loaded."""

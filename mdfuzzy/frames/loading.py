@@ -3,33 +3,40 @@
 import logging
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import InputTypeError, InputValueError, check_int, check_optional_bool, check_real
+from mdfuzzy._check import InputTypeError, InputValueError, check_optional_bool
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames import _formats
 from mdfuzzy.frames._accumulator import Store
 from mdfuzzy.frames._extraction import make_plan, make_plan_for_arrays
 from mdfuzzy.frames._mdanalysis import UniversePiece, is_of_mdanalysis, kept_places, open_universes
 from mdfuzzy.frames._readers import FilePiece, Piece, expand
+from mdfuzzy.frames._window import Window
 from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.weights import Weights
 
 if TYPE_CHECKING:
     import mdtraj as md
 
+    from mdfuzzy.frames._readers import Items
+
+    Top: TypeAlias = str | os.PathLike[str] | md.Topology | md.Trajectory | None
+
 logger = logging.getLogger("mdfuzzy")
 
 
 def load(
-    paths: object,
+    paths: "Items",
     *,
-    top: "str | os.PathLike | md.Topology | md.Trajectory | None" = None,
+    top: "Top" = None,
     atoms: str | npt.ArrayLike | None = None,
     stride: int = 1,
+    begin: float | None = None,
+    end: float | None = None,
     whole: bool | None = None,
     timestep: float | None = None,
     lengths: Sequence[int] | None = None,
@@ -56,6 +63,9 @@ def load(
         atoms of the solute: no hydrogens, no water, no ions of a single atom.
     stride : int
         Load every stride-th frame.
+    begin, end : float, optional
+        Load only frames of these times in ps, both included, for example to leave out the equilibration.
+        Files without times need `timestep` as well. The stride counts from the first of these frames.
     whole : bool, optional
         Whether to put molecules together that the periodic boundary divides. By default where there are
         both a box and bonds.
@@ -82,7 +92,8 @@ def load(
     UserWarning
         If the selection spans several molecules, or contains atoms that a rotation exchanges; if some of the
         files hold no times, so that all times are dropped, or hold others than `timestep` says; if the
-        topology is also among the trajectories, or a file is given twice; if the distances between the atoms
+        topology is also among the trajectories, or a file is given twice; if a trajectory has no frames
+        between `begin` and `end`, so that it is left out; if the distances between the atoms
         of two files differ as nm and Angstrom do; if the header of a DCD file counts other frames than it
         holds.
 
@@ -95,9 +106,7 @@ def load(
     """
     from tqdm import tqdm
 
-    stride = check_int("stride", stride, 1, remedy="1 loads every frame.")
-    if timestep is not None:
-        timestep = check_real("timestep", timestep, above=0, remedy="It is the time between frames in ps.")
+    window = Window(stride=stride, begin=begin, end=end, timestep=timestep)
     check_optional_bool("whole", whole)
     check_optional_bool("progress", progress)
     trajectories, handle, store = _open(paths, lengths, top, atoms, whole)
@@ -115,15 +124,20 @@ def load(
             counts = [piece.frame_count() for piece in pieces]
             bar.total = None if None in counts else sum(counts)
         for trajectory in trajectories:
-            store.add_trajectory(trajectory, stride=stride, timestep=timestep, bar=bar)
-    frames = store.frames(
-        handle, reading=_reading(trajectories, top, atoms, stride=stride, whole=whole, timestep=timestep)
-    )
+            store.add_trajectory(trajectory, window, bar=bar)
+    if not store.lengths:
+        raise InputValueError(f"`begin` and `end` must leave some frames; no trajectory has frames {window}.")
+    reading = _reading(trajectories, top, atoms, whole=whole, **vars(window))
+    frames = store.frames(handle, reading=reading)
     return frames.weighted(weights, log_weights=log_weights, temperature=temperature)
 
 
 def _open(
-    paths: object, lengths: object, top: object, atoms: object, whole: bool | None
+    paths: "Items",
+    lengths: Sequence[int] | None,
+    top: "Top",
+    atoms: str | npt.ArrayLike | None,
+    whole: bool | None,
 ) -> "tuple[list[list[Piece]], str | md.Topology | None, Store]":
     """Return the pieces of every trajectory, what their topology can be found from, and where they go."""
     if is_of_mdanalysis(paths):
@@ -142,18 +156,19 @@ def _open(
         topology = universes.topology
         chosen = atoms if universes.atoms is None else universes.atoms
         plan = make_plan(topology, chosen, whole, words=universes.words)
-        return universes.trajectories, topology, Store(plan, topology)
+        return [list(pieces) for pieces in universes.trajectories], topology, Store(plan, topology)
     trajectories = expand(paths, lengths)
     pieces = [piece for trajectory in trajectories for piece in trajectory]
     topology, handle = _find_topology(pieces, top)
     if topology is None:
+        assert pieces[0].n_atoms is not None, "these are arrays"
         plan = make_plan_for_arrays(pieces[0].n_atoms, atoms, whole)
     else:
         plan = make_plan(topology, atoms, whole)
     return trajectories, handle, Store(plan, topology)
 
 
-def _warn_of_topology(pieces: list[Piece], handle: object, top: object) -> None:
+def _warn_of_topology(pieces: list[Piece], handle: "str | md.Topology | None", top: "Top") -> None:
     """Warn if a pattern such as ``*`` has caught the topology."""
     if top is not None and len(pieces) > 1 and handle in [piece.path for piece in pieces if piece.path]:
         warn_user(
@@ -178,7 +193,10 @@ def _warn_of_repeats(pieces: list[Piece]) -> None:
 
 
 def _reading(
-    trajectories: list[list[Piece]], top: object, atoms: object, **options: object
+    trajectories: list[list[Piece]],
+    top: "Top",
+    atoms: str | npt.ArrayLike | None,
+    **options: float | bool | None,
 ) -> dict[str, object] | None:
     """Return the arguments that read the same frames again, in terms that JSON has; None without files."""
     paths = [[piece.path for piece in pieces] for pieces in trajectories]
@@ -192,10 +210,11 @@ def _reading(
     }
 
 
-def _find_topology(pieces: list[Piece], top: object) -> "tuple[md.Topology | None, str | md.Topology | None]":
+def _find_topology(pieces: list[Piece], top: "Top") -> "tuple[md.Topology | None, str | md.Topology | None]":
     """Return the topology of the sources, and what it can be found from again: its file or itself."""
     import mdtraj as md
 
+    handle: str | md.Topology | None
     if isinstance(top, str | os.PathLike):
         handle = os.path.abspath(os.path.expanduser(os.fspath(top)))
         topology = _formats.read_topology(handle)

@@ -50,16 +50,14 @@ class FrameFiles:
     def of(cls, frames: Frames) -> Optional["FrameFiles"]:
         """Return the files of `frames`; None unless all of the frames come from files."""
         paths = [source.path for source in frames.sources]
-        if frames.top is None or not paths or not all(paths):
+        if frames.top is None or frames.atoms is None or not paths or not all(paths):
             return None
         return cls(frames.sources, frames.top, frames.atoms, frames.whole)
 
     def are_here(self) -> bool:
         """Whether this process sees all of the files."""
-        paths = {source.path for source in self.sources} | (
-            {self.top} if isinstance(self.top, str) else set()
-        )
-        return all(map(os.path.exists, paths))
+        paths = {self.top, *(source.path for source in self.sources)}
+        return all(os.path.exists(path) for path in paths if isinstance(path, str))
 
     def read(self, frames: np.ndarray) -> np.ndarray:
         """Return the centred coordinates (m, atoms, 3), float32, of the frames of these numbers."""

@@ -3,7 +3,7 @@
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -99,7 +99,7 @@ class Trajectories(ReadOnly, ABC):
         """Return the points of `frames` (numbers over all trajectories) as one trajectory."""
 
     @abstractmethod
-    def like(self, data: object) -> Self:
+    def like(self, data: "Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]") -> Self:
         """Return `data` as data that can be compared with these, or raise."""
 
     @abstractmethod
@@ -207,7 +207,7 @@ class Trajectories(ReadOnly, ABC):
             )
         return np.split(values, np.cumsum(self.lengths)[:-1])
 
-    def locate(self, index: npt.ArrayLike) -> tuple:
+    def locate(self, index: npt.ArrayLike) -> tuple[Any, Any]:
         """Return the trajectory of a frame and its place in it.
 
         Parameters
@@ -262,8 +262,8 @@ class Trajectories(ReadOnly, ABC):
 
 def shorten(names: Sequence[object]) -> str:
     """List names, leaving out the middle of a long list."""
-    names = [str(name) for name in names]
-    return ", ".join(names if len(names) <= 6 else [*names[:3], f"... ({len(names)} in all) ...", names[-1]])
+    words = [str(name) for name in names]
+    return ", ".join(words if len(words) <= 6 else [*words[:3], f"... ({len(words)} in all) ...", words[-1]])
 
 
 def even_step(times: list[np.ndarray]) -> float | None:

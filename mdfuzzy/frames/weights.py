@@ -27,6 +27,8 @@ _LOG, _REWEIGHTING, _WEIGHT, _BIAS = ("logweight", "logweights"), ("rbias",), ("
 #: well-tempered metadynamics in a double well, of which the first quarter was left out, that holds for 178
 #: with the bias of the moment and for none with the final bias.
 _DRIFT_BLOCKS, _DRIFT_ORDER, _DRIFT_ENERGY = 10, 0.6, 1.0
+#: Of fewer frames one may well hold half of the weight.
+_MIN_WARNED = 10
 #: Drifts are looked for in at least so many frames.
 _MIN_DRIFT = 50
 
@@ -101,7 +103,7 @@ def frame_weights(
     found = found / found.max()
     heaviest = int(found.argmax())
     share = float(found[heaviest] / found.sum())
-    if share > 0.5 and len(found) > 1:
+    if share > 0.5 and len(found) >= _MIN_WARNED:
         warn_user(
             f"Frame {heaviest} holds {share:.0%} of the weight of all {len(found):,} frames: results rest on "
             "it alone. Leave out the beginning of the run, where the bias grows, or check its unit."

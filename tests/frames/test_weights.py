@@ -96,9 +96,11 @@ def test_bad_arguments_are_refused(features):
         features.weighted(np.ones(5), temperature=-1)
 
 
-def test_a_frame_with_more_than_half_of_the_weight_is_warned_of(features):
-    with pytest.warns(UserWarning, match="Frame 3 holds 71% of the weight of all 5 frames"):
-        features.weighted([1, 1, 1, 10, 1])
+def test_a_frame_with_more_than_half_of_the_weight_is_warned_of():
+    weights = np.ones(11)
+    weights[3] = 30
+    with pytest.warns(UserWarning, match="Frame 3 holds 75% of the weight of all 11 frames"):
+        mf.Features(np.zeros((11, 2)), weights=weights)
 
 
 def test_a_file_gives_weights_by_the_names_of_its_columns(tmp_path):
