@@ -19,10 +19,11 @@ from mdfuzzy._check import (
 from mdfuzzy.frames._provenance import chosen_sources
 from mdfuzzy.frames.metric import EUCLIDEAN, Metric
 from mdfuzzy.frames.trajectories import Trajectories, shorten
+from mdfuzzy.frames.weights import Weights, frame_weights
 
 #: What features take over from the frames that they describe; the first ones have a row per frame.
 _ROWS = ("times", "phi", "psi")
-_OF_FRAMES = (*_ROWS, "topology", "residues", "sources", "top", "atoms", "whole")
+_OF_FRAMES = (*_ROWS, "weights", "topology", "residues", "sources", "top", "atoms", "whole")
 
 
 class Features(Trajectories):
@@ -48,6 +49,8 @@ class Features(Trajectories):
     frames : Frames, optional
         The frames that the features describe: times, topology, backbone torsions and sources are theirs, so
         that structures can be written and shown.
+    weights, log_weights : array or sequence of arrays, optional
+        Weights of the frames, or their logarithms, for frames of a biased simulation: see `weighted`.
 
     Attributes
     ----------
@@ -95,6 +98,8 @@ class Features(Trajectories):
         column_weights: npt.ArrayLike | None = None,
         times: npt.ArrayLike | Sequence[npt.ArrayLike] | None = None,
         frames: Trajectories | None = None,
+        weights: Weights | None = None,
+        log_weights: Weights | None = None,
     ) -> None:
         # A data frame is iterable, too, but one array.
         several = isinstance(arrays, Iterable) and not hasattr(arrays, "__array__")
@@ -115,17 +120,20 @@ class Features(Trajectories):
             self, "_units", _check_words("units", [units] * d if isinstance(units, str) else units, d)
         )
         if column_weights is not None:
-            weights = check_numbers("column_weights", column_weights)
-            if weights.shape != (d,) or not np.isfinite(weights).all() or (weights <= 0).any():
+            factors = check_numbers("column_weights", column_weights)
+            if factors.shape != (d,) or not np.isfinite(factors).all() or (factors <= 0).any():
                 raise InputValueError(
                     f"`column_weights` must be {d} finite numbers > 0, one per column; got shape "
-                    f"{weights.shape}. To leave a column out, leave it out of `arrays`."
+                    f"{factors.shape}. To leave a column out, leave it out of `arrays`."
                 )
-            object.__setattr__(self, "column_weights", read_only(weights.copy()))
+            object.__setattr__(self, "column_weights", read_only(factors.copy()))
         if frames is not None:
             self._take_over(frames)
         if times is not None:
             object.__setattr__(self, "times", read_only(_check_times(times, self.lengths)))
+        if weights is not None or log_weights is not None:
+            found = frame_weights(weights, log_weights, lengths=self.lengths, times=self.times)
+            object.__setattr__(self, "weights", None if found is None else read_only(found))
 
     @classmethod
     def made(cls, values: np.ndarray, lengths: Sequence[int] | np.ndarray, **attributes: Any) -> "Features":
@@ -181,10 +189,12 @@ class Features(Trajectories):
 
     def __repr__(self) -> str:
         trajectories = "1 trajectory" if self.n_trajectories == 1 else f"{self.n_trajectories} trajectories"
-        what = f"; periodic columns {shorten(self.periodic.tolist())}" if len(self.periodic) else ""
+        parts = [f"{len(self):,} vectors of {self.values.shape[1]} in {trajectories}"]
         if self._names is not None:
-            what = f": {shorten(self.names)}"
-        return f"Features({len(self):,} vectors of {self.values.shape[1]} in {trajectories}{what})"
+            parts[0] += f": {shorten(self.names)}"
+        elif len(self.periodic):
+            parts.append(f"periodic columns {shorten(self.periodic.tolist())}")
+        return f"Features({'; '.join(parts + self._weighted_words())})"
 
     @property
     def metric(self) -> Metric:
@@ -238,7 +248,8 @@ class Features(Trajectories):
 
     def subset(self, frames: np.ndarray) -> "Features":
         """Return the vectors of `frames`, numbers over all trajectories, as one trajectory."""
-        return Features.made(self.values[frames], [len(frames)], **self._columns())
+        weights = self._weights_of(frames, [len(frames)])
+        return Features.made(self.values[frames], [len(frames)], weights=weights, **self._columns())
 
     def __getitem__(self, chosen: slice | npt.ArrayLike) -> "Features":
         """Return some of the frames, in their order, with their trajectories, times and sources.
@@ -249,8 +260,13 @@ class Features(Trajectories):
         kept, lengths = np.unique(self.locate(indices)[0], return_counts=True)
         others = {name: getattr(self, name) for name in _OF_FRAMES}
         rows = {name: None if others[name] is None else others[name][indices] for name in _ROWS}
+        rows["weights"] = self._weights_of(indices, lengths)
         others["sources"] = tuple(chosen_sources(self.sources, indices, kept))
         return Features.made(self.values[indices], lengths, **self._columns(), **others | rows)
+
+    def _weights_of(self, frames: np.ndarray, lengths: Sequence[int] | np.ndarray) -> np.ndarray | None:
+        chosen = None if self.weights is None else self.weights[frames]
+        return frame_weights(chosen, None, lengths=np.asarray(lengths))
 
     def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Features":
         """Return `data` as features with the same columns; raise if it is something else."""
