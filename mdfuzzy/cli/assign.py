@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 import mdfuzzy as mf
-from mdfuzzy.cli.options import Command, output_option, reading_options, run_argument
+from mdfuzzy.cli.options import Command, load_files, output_option, reading_options, run_argument
 from mdfuzzy.cli.outputs import write_exports
 
 
@@ -30,7 +30,7 @@ def command(folder: str, files: tuple[str, ...], output: str | None, **reading: 
     known = run.reading or {}
     for name in ("top", "atoms", "whole"):
         reading[name] = reading[name] if reading.get(name) is not None else known.get(name)
-    found = mf.assign(result, mf.load(list(files), **reading))
+    found = mf.assign(result, load_files(files, **reading))
     click.echo(found.summary())
     place = Path(folder, "exports", "assigned") if output is None else Path(output)
     with run.lock():

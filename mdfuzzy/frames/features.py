@@ -10,6 +10,7 @@ import numpy.typing as npt
 from mdfuzzy._check import InputTypeError, InputValueError, check_finite, check_numbers, check_real, read_only
 from mdfuzzy.frames.metric import EUCLIDEAN, Metric
 from mdfuzzy.frames.trajectories import Trajectories, shorten
+from mdfuzzy.frames.weights import Weights, frame_weights
 
 
 class Features(Trajectories):
@@ -23,6 +24,8 @@ class Features(Trajectories):
         The columns that are periodic, such as torsion angles.
     period : float
         Their period: 360 for degrees, 2 * pi for radians.
+    weights, log_weights : array or sequence of arrays, optional
+        Weights of the frames, or their logarithms, for frames of a biased simulation: see `weighted`.
 
     Attributes
     ----------
@@ -55,6 +58,8 @@ class Features(Trajectories):
         *,
         periodic: Sequence[int] | None = None,
         period: float = 360.0,
+        weights: Weights | None = None,
+        log_weights: Weights | None = None,
     ) -> None:
         # A data frame is iterable, too, but one array.
         several = isinstance(arrays, Iterable) and not hasattr(arrays, "__array__")
@@ -94,14 +99,17 @@ class Features(Trajectories):
                 "`periodic`."
             )
         object.__setattr__(self, "period", period)
+        found = frame_weights(weights, log_weights, lengths=self.lengths, times=self.times)
+        object.__setattr__(self, "weights", None if found is None else read_only(found))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"`Features` cannot be changed; tried to set {name!r}.")
 
     def __repr__(self) -> str:
         trajectories = "1 trajectory" if self.n_trajectories == 1 else f"{self.n_trajectories} trajectories"
-        angles = f"; periodic columns {shorten(self.periodic.tolist())}" if len(self.periodic) else ""
-        return f"Features({len(self):,} vectors of {self.values.shape[1]} in {trajectories}{angles})"
+        parts = [f"{len(self):,} vectors of {self.values.shape[1]} in {trajectories}"]
+        parts += [f"periodic columns {shorten(self.periodic.tolist())}"] if len(self.periodic) else []
+        return f"Features({'; '.join(parts + self._weighted_words())})"
 
     @property
     def metric(self) -> Metric:
@@ -140,7 +148,10 @@ class Features(Trajectories):
 
     def subset(self, frames: np.ndarray) -> "Features":
         """Return the vectors of `frames`, numbers over all trajectories, as one trajectory."""
-        return Features(self.values[frames], periodic=self.periodic.tolist(), period=self.period)
+        chosen = None if self.weights is None else self.weights[frames]
+        return Features(
+            self.values[frames], periodic=self.periodic.tolist(), period=self.period, weights=chosen
+        )
 
     def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Features":
         """Return `data` as features with the same periodic columns; raise if it is something else."""

@@ -13,6 +13,7 @@ from mdfuzzy._messages import counted
 from mdfuzzy.frames._provenance import Source, chosen_sources, source_frames
 from mdfuzzy.frames.metric import RMSD, Metric
 from mdfuzzy.frames.trajectories import Trajectories, even_step, shorten
+from mdfuzzy.frames.weights import frame_weights
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -33,6 +34,8 @@ class Frames(Trajectories):
         Frames per trajectory.
     times : (n,) float64 or None
         Times in ps; None unless every trajectory has them.
+    weights : (n,) float64 or None
+        The weight of each frame, the largest 1; None if every frame counts the same.
     topology : md.Topology or None
         The loaded atoms; None for frames that come from arrays.
     atoms : (atoms,) int64 or None
@@ -66,6 +69,7 @@ class Frames(Trajectories):
     lengths: np.ndarray
     _: KW_ONLY
     times: np.ndarray | None = None
+    weights: np.ndarray | None = None
     topology: "md.Topology | None" = None
     atoms: np.ndarray | None = None
     selection: str = ""
@@ -103,6 +107,8 @@ class Frames(Trajectories):
                 if array.shape != shape:
                     raise InputValueError(f"`{name}` must have shape {shape}; got {array.shape}.")
                 object.__setattr__(self, name, read_only(array))
+        found = frame_weights(self.weights, None, lengths=self.lengths)
+        object.__setattr__(self, "weights", None if found is None else read_only(found))
         if self.topology is not None and self.topology.n_atoms != xyz.shape[1]:
             raise InputValueError(
                 f"`topology` must have the atoms of `xyz`, {xyz.shape[1]}; got {self.topology.n_atoms}."
@@ -152,7 +158,8 @@ class Frames(Trajectories):
 
     def subset(self, frames: np.ndarray) -> Self:
         """Return the coordinates of `frames`, numbers over all trajectories, as one trajectory."""
-        return type(self)(self.xyz[frames], np.array([len(frames)]))
+        weights = None if self.weights is None else self.weights[frames]
+        return type(self)(self.xyz[frames], np.array([len(frames)]), weights=weights)
 
     def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Frames":
         """Return `data` if it is Frames of the same atoms; otherwise raise."""
@@ -182,8 +189,9 @@ class Frames(Trajectories):
         indices = self._ascending(chosen)
         trajectory, _ = self.locate(indices)
         kept, lengths = np.unique(trajectory, return_counts=True)
-        times, phi, psi = (
-            None if values is None else values[indices] for values in (self.times, self.phi, self.psi)
+        times, weights, phi, psi = (
+            None if values is None else values[indices]
+            for values in (self.times, self.weights, self.phi, self.psi)
         )
         return replace(
             self,
@@ -191,6 +199,7 @@ class Frames(Trajectories):
             lengths=lengths,
             sources=tuple(chosen_sources(self.sources, indices, kept)),
             times=times,
+            weights=weights,
             phi=phi,
             psi=psi,
             reading=None,
@@ -221,6 +230,7 @@ class Frames(Trajectories):
             parts.append(_span(self.split(self.times)))
         if self.residues:
             parts.append(f"phi and psi of {shorten(self.residues)}")
+        parts += self._weighted_words()
         return f"Frames({'; '.join(parts)})"
 
     def summary(self) -> str:

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import InputTypeError, InputValueError, check_int, check_optional_bool, check_real
+from mdfuzzy._check import InputTypeError, InputValueError, check_optional_bool
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames import _formats
 from mdfuzzy.frames._accumulator import Store
 from mdfuzzy.frames._extraction import make_plan, make_plan_for_arrays
 from mdfuzzy.frames._mdanalysis import UniversePiece, is_of_mdanalysis, kept_places, open_universes
 from mdfuzzy.frames._readers import FilePiece, Piece, expand
+from mdfuzzy.frames._window import Window
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.weights import Weights
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -33,9 +35,14 @@ def load(
     top: "Top" = None,
     atoms: str | npt.ArrayLike | None = None,
     stride: int = 1,
+    begin: float | None = None,
+    end: float | None = None,
     whole: bool | None = None,
     timestep: float | None = None,
     lengths: Sequence[int] | None = None,
+    weights: Weights | None = None,
+    log_weights: Weights | None = None,
+    temperature: float | None = None,
     progress: bool | None = None,
 ) -> Frames:
     """Load trajectories, keeping the selected atoms only.
@@ -56,6 +63,9 @@ def load(
         atoms of the solute: no hydrogens, no water, no ions of a single atom.
     stride : int
         Load every stride-th frame.
+    begin, end : float, optional
+        Load only frames of these times in ps, both included, for example to leave out the equilibration.
+        Files without times need `timestep` as well. The stride counts from the first of these frames.
     whole : bool, optional
         Whether to put molecules together that the periodic boundary divides. By default where there are
         both a box and bonds.
@@ -64,6 +74,11 @@ def load(
         arrays. Times that a file holds are kept; if they are further or less apart there is a warning.
     lengths : sequence of int, optional
         The frames of each trajectory, if `paths` is one array that holds several.
+    weights, log_weights : array, path, or sequence of them, optional
+        Weights of the frames of a biased simulation, or their logarithms, one for each frame that is
+        loaded; or PLUMED's COLVAR files, one for each trajectory: see `Frames.weighted`.
+    temperature : float, optional
+        The temperature in K, if these files hold a bias in kJ/mol.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
 
@@ -77,7 +92,8 @@ def load(
     UserWarning
         If the selection spans several molecules, or contains atoms that a rotation exchanges; if some of the
         files hold no times, so that all times are dropped, or hold others than `timestep` says; if the
-        topology is also among the trajectories, or a file is given twice; if the distances between the atoms
+        topology is also among the trajectories, or a file is given twice; if a trajectory has no frames
+        between `begin` and `end`, so that it is left out; if the distances between the atoms
         of two files differ as nm and Angstrom do; if the header of a DCD file counts other frames than it
         holds.
 
@@ -90,9 +106,7 @@ def load(
     """
     from tqdm import tqdm
 
-    stride = check_int("stride", stride, 1, remedy="1 loads every frame.")
-    if timestep is not None:
-        timestep = check_real("timestep", timestep, above=0, remedy="It is the time between frames in ps.")
+    window = Window(stride=stride, begin=begin, end=end, timestep=timestep)
     check_optional_bool("whole", whole)
     check_optional_bool("progress", progress)
     trajectories, handle, store = _open(paths, lengths, top, atoms, whole)
@@ -110,10 +124,12 @@ def load(
             counts = [piece.frame_count() for piece in pieces]
             bar.total = None if None in counts else sum(counts)
         for trajectory in trajectories:
-            store.add_trajectory(trajectory, stride=stride, timestep=timestep, bar=bar)
-    return store.frames(
-        handle, reading=_reading(trajectories, top, atoms, stride=stride, whole=whole, timestep=timestep)
-    )
+            store.add_trajectory(trajectory, window, bar=bar)
+    if not store.lengths:
+        raise InputValueError(f"`begin` and `end` must leave some frames; no trajectory has frames {window}.")
+    reading = _reading(trajectories, top, atoms, whole=whole, **vars(window))
+    frames = store.frames(handle, reading=reading)
+    return frames.weighted(weights, log_weights=log_weights, temperature=temperature)
 
 
 def _open(
