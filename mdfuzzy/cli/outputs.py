@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,6 @@ from mdfuzzy._atomic import refuse_links, whole_file
 from mdfuzzy.exports.kinds import KINDS
 
 if TYPE_CHECKING:
-    from mdfuzzy.frames.frames import Frames
     from mdfuzzy.kinetics.validation import Validation
     from mdfuzzy.pipeline.assignment import Assignment
     from mdfuzzy.pipeline.clustering import Clustering
@@ -55,20 +54,17 @@ def write_outputs(folder: Path, result: "Clustering") -> Iterator[str]:
     if result.validation is not None:
         yield result.validation.reason
     yield from write_pictures(folder / "plots", result)
-    size = _size(result)
-    kinds = [kind for kind in KINDS if size <= _SMALL or kind != "trajectories"]
+    data, size = result.data, 0
+    left_out = {"structures", "trajectories"}
+    if data is not None and data.has_structures:
+        size = 12 * len(result) * data.source_topology.n_atoms
+        left_out = {"trajectories"} if size > _SMALL else set()
+    kinds = [kind for kind in KINDS if kind not in left_out]
     yield from write_exports(folder / "exports", result, kinds)
     if size > _SMALL:
         words = f"({size / 2**30:.1f} GB of coordinates) are written on demand"
         yield f"trajectories of the states {words}: mdfuzzy export {folder} --trajectories"
     yield write_page(folder / "report.html", result)
-
-
-def _size(result: "Clustering") -> int:
-    """Return the bytes of the coordinates of all atoms in all frames."""
-    from mdfuzzy.frames.originals import original_topology
-
-    return 12 * original_topology(cast("Frames", result.data)).n_atoms * len(result)
 
 
 def write_pictures(folder: Path, result: "Clustering", *, kinds: Sequence[str] = ()) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, cast
 
 from mdfuzzy._check import InputValueError, check_type
-from mdfuzzy.frames.frames import Frames
 from mdfuzzy.kinetics.dtrajs import check_cores, check_memberships
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.pipeline.assignment import Assignment
@@ -36,17 +35,17 @@ def check_result(result: Result) -> "Trajectories":
     return data
 
 
-def check_structures(result: Result) -> tuple[Frames, TransitionRegions]:
+def check_structures(result: Result) -> "tuple[Trajectories, TransitionRegions]":
     """Return the frames of a result and the transition regions between its states, or raise."""
     data = check_result(result)
-    check_type("result.data", data, Frames, remedy="`load` makes them: only frames have structures.")
-    if data.topology is None:
+    if not data.has_structures:
         raise InputValueError(
-            "These frames have no topology, because they come from arrays. Give `top` to `load`."
+            "These frames have no topology, because they come from arrays. Give `top` to `load`, or `frames` "
+            "to `Features`."
         )
     regions = result.transition_regions
     check_type("transition_regions", regions, TransitionRegions, remedy="`cluster` and `assign` find them.")
-    data, regions = cast("Frames", data), cast("TransitionRegions", regions)
+    regions = cast("TransitionRegions", regions)
     last_state = int(regions.pairs.max(initial=-1))
     last_frame = max((int(frames.max(initial=-1)) for frames in regions.frames), default=-1)
     if last_state >= len(result.cores) or last_frame >= len(data):

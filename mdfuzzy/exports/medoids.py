@@ -2,33 +2,29 @@
 
 import numpy as np
 
-from mdfuzzy.exports._checks import Result, check_structures
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.exports._checks import Result, check_result
+from mdfuzzy.frames.trajectories import Trajectories
 
-#: Frames of a state that are compared with each other, at most.
+#: Trajectories of a state that are compared with each other, at most.
 _SAMPLE = 500
 
 
 def find_medoids(result: Result) -> np.ndarray:
-    """Find the medoid of each state: the frame with the smallest mean RMSD to the frames of its state.
+    """Find the medoid of each state: the frame with the smallest mean distance to the frames of its state.
 
+    The distance is the one that was clustered by: RMSD for frames, Euclidean for features.
     Of a state with more than 500 frames, 500 that are evenly spread over them are compared with each other.
     A medoid is a typical structure; the density peak (`State.peak`) is the most frequent one.
 
     Parameters
     ----------
     result : Clustering or Assignment
-        Of frames.
+        Of frames or features.
 
     Returns
     -------
     (K,) int64
         Frame numbers; -1 for a state without frames.
-
-    Raises
-    ------
-    TypeError
-        If the result is of features.
 
     See Also
     --------
@@ -42,14 +38,14 @@ def find_medoids(result: Result) -> np.ndarray:
     >>> result.labels[medoids]
     array([0, 1, ...], dtype=int32)
     """
-    frames, _ = check_structures(result)
+    data = check_result(result)
     labels = result.labels
     medoids = np.full(result.n_states, -1, np.int64)
     for state in range(result.n_states):
         members = np.flatnonzero(labels == state)
         if len(members):
             sample = spread(members, _SAMPLE)
-            medoids[state] = sample[mean_rmsd(frames, sample).argmin()]
+            medoids[state] = sample[mean_distance(data, sample).argmin()]
     return medoids
 
 
@@ -65,11 +61,14 @@ def spread(members: np.ndarray, n: int) -> np.ndarray:
     return members[(2 * np.arange(n) + 1) * len(members) // max(1, 2 * n)]
 
 
-def mean_rmsd(frames: Frames, sample: np.ndarray) -> np.ndarray:
-    """Return the mean RMSD (nm) of each frame of a sample to all of it."""
+def mean_distance(data: Trajectories, sample: np.ndarray) -> np.ndarray:
+    """Return the mean distance of each frame of a sample to all of it: RMSD in nm, or Euclidean."""
+    if not data.metric.superpose:
+        points = np.asarray(data.vectors)[sample]
+        return np.array([np.linalg.norm(points - each, axis=1).mean() for each in points])
     import mdtraj as md
 
-    part = md.Trajectory(frames.xyz[sample], frames.topology)
+    part = md.Trajectory(data.points[sample], None)
     part.center_coordinates()
     # Not in threads, which for so few frames take longer to meet than to compute.
     options = {"precentered": True, "parallel": False}

@@ -1,7 +1,7 @@
 """RMSD of the states to a reference structure, such as a crystal structure."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from mdfuzzy._atomic import new_file
 from mdfuzzy._check import InputTypeError, InputValueError, ReadOnly, read_only
 from mdfuzzy.exports._checks import Result, check_structures
 from mdfuzzy.exports.medoids import find_medoids
+from mdfuzzy.frames.trajectories import Trajectories
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -132,18 +133,14 @@ def reference_rmsd(result: Result, reference: "str | os.PathLike[str] | md.Traje
     frames, _ = check_structures(result)
     structure, name = _load(reference)
     target = structure.atom_slice(_matching(frames.topology, structure.topology))
-    rmsd = np.concatenate(
-        [
-            md.rmsd(md.Trajectory(frames.xyz[start : start + _CHUNK].copy(), frames.topology), target)
-            for start in range(0, len(frames), _CHUNK)
-        ]
-    ).astype(np.float64)
+    parts = [md.rmsd(part, target) for part in _loaded(frames)]
+    rmsd = np.concatenate(parts).astype(np.float64)
     medoids, labels = find_medoids(result), result.labels
     members = [np.flatnonzero(labels == state) for state in range(result.n_states)]
     nearest = np.array([rows[rmsd[rows].argmin()] if len(rows) else -1 for rows in members])
     return ReferenceRmsd(
         reference=name,
-        n_atoms=frames.n_atoms,
+        n_atoms=target.n_atoms,
         mean=np.array([rmsd[rows].mean() if len(rows) else np.nan for rows in members]),
         std=np.array([rmsd[rows].std() if len(rows) else np.nan for rows in members]),
         peak=rmsd[result.cores.peaks],
@@ -151,6 +148,18 @@ def reference_rmsd(result: Result, reference: "str | os.PathLike[str] | md.Traje
         least=np.where(nearest >= 0, rmsd[nearest], np.nan),
         nearest=nearest,
     )
+
+
+def _loaded(frames: Trajectories) -> "Iterator[md.Trajectory]":
+    """Yield the loaded atoms of all frames in parts, from the memory if they are there."""
+    import mdtraj as md
+
+    if frames.coordinates is None:
+        for _, part in frames.stream(np.arange(len(frames))):
+            yield part.atom_slice(frames.atoms)
+        return
+    for start in range(0, len(frames), _CHUNK):
+        yield md.Trajectory(frames.coordinates[start : start + _CHUNK].copy(), frames.topology)
 
 
 def _load(reference: "str | os.PathLike[str] | md.Trajectory") -> "tuple[md.Trajectory, str]":

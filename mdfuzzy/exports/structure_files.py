@@ -16,7 +16,7 @@ from mdfuzzy.exports._columns import frame_columns, write_csv
 from mdfuzzy.exports._viewers import STRUCTURES, TRAJECTORIES, Shown, molecule_style, viewer_scripts
 from mdfuzzy.exports.medoids import find_medoids, spread
 from mdfuzzy.exports.trajectory_files import path_groups
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
@@ -213,7 +213,7 @@ def _shown(name: str, suffix: str) -> Shown:
 
 
 def _read(
-    frames: Frames, groups: dict[str, np.ndarray], atoms: Literal["all", "loaded"], n_atoms: int
+    frames: Trajectories, groups: dict[str, np.ndarray], atoms: Literal["all", "loaded"], n_atoms: int
 ) -> Iterator[tuple[str, "md.Trajectory"]]:
     """Yield the structures of each group, many read at once: some formats are read from their beginning."""
     ends = np.cumsum([len(chosen) for chosen in groups.values()])
@@ -241,7 +241,7 @@ def _save(part: "md.Trajectory", stem: Path, suffix: str) -> list[tuple[str, int
 def _index(
     places: list[tuple[str, int]],
     groups: dict[str, np.ndarray],
-    frames: Frames,
+    frames: Trajectories,
     cores: Cores,
     memberships: Memberships,
 ) -> dict[str, list[Any] | np.ndarray]:

@@ -14,8 +14,7 @@ from mdfuzzy.exports._checks import Result, check_structures
 from mdfuzzy.exports._columns import decimal_times, write_csv
 from mdfuzzy.exports._viewers import Shown, molecule_style, viewer_scripts
 from mdfuzzy.exports._writers import Format, TrajectoryWriter
-from mdfuzzy.frames.frames import Frames
-from mdfuzzy.frames.originals import stream_originals
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 
 if TYPE_CHECKING:
@@ -190,7 +189,7 @@ def path_groups(
 class _Superposition:
     """Turns frames onto a reference by the clustered atoms, and leaves out their box."""
 
-    def __init__(self, frames: Frames, reference: "md.Trajectory", atoms: str) -> None:
+    def __init__(self, frames: Trajectories, reference: "md.Trajectory", atoms: str) -> None:
         self.reference = reference
         self.atoms = frames.atoms if atoms == "all" else None
 
@@ -200,7 +199,7 @@ class _Superposition:
 
 
 def _parts(
-    frames: Frames, groups: dict[str, np.ndarray], atoms: Atoms, n_atoms: int, stage: Path, suffix: str
+    frames: Trajectories, groups: dict[str, np.ndarray], atoms: Atoms, n_atoms: int, stage: Path, suffix: str
 ) -> Iterator[tuple[TrajectoryWriter, "md.Trajectory"]]:
     """Yield every frame of every group in its order, in parts, with the file that it goes to."""
     in_order = {name: chosen for name, chosen in groups.items() if np.all(np.diff(chosen) > 0)}
@@ -227,11 +226,11 @@ def _parts(
 
 
 def _stream(
-    frames: Frames, chosen: np.ndarray, atoms: Atoms, n_atoms: int
+    frames: Trajectories, chosen: np.ndarray, atoms: Atoms, n_atoms: int
 ) -> Iterator[tuple[np.ndarray, "md.Trajectory"]]:
     """Yield chosen frames, ascending, in parts of bounded size."""
     if atoms == "all":
-        yield from stream_originals(frames, chosen)
+        yield from frames.stream(chosen)
         return
     for start in range(0, len(chosen), _batch(n_atoms)):
         numbers = chosen[start : start + _batch(n_atoms)]
@@ -243,7 +242,7 @@ def _batch(n_atoms: int) -> int:
 
 
 def _write_index(
-    path: Path, result: Result, frames: Frames, groups: dict[str, np.ndarray], suffix: str
+    path: Path, result: Result, frames: Trajectories, groups: dict[str, np.ndarray], suffix: str
 ) -> None:
     """Write the table that says what every frame of every file is."""
     labels, values = result.labels, result.memberships.values

@@ -112,7 +112,7 @@ class Colvar(ReadOnly):
         return rows.astype(np.int64)
 
 
-def read_colvar(path: str | os.PathLike) -> Colvar:
+def read_colvar(path: str | os.PathLike[str]) -> Colvar:
     """Read a COLVAR file of PLUMED, or a plain table of numbers.
 
     A run that was restarted appends to its file: a new header, and rows from the time of the restart on.

@@ -3,16 +3,17 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import InputTypeError, InputValueError, check_choice, read_only
+from mdfuzzy._check import InputTypeError, InputValueError, read_only
 from mdfuzzy._messages import counted
-from mdfuzzy.frames._provenance import Source, chosen_sources, source_frames
+from mdfuzzy.frames._provenance import Source, chosen_sources
 from mdfuzzy.frames.metric import RMSD, Metric
 from mdfuzzy.frames.trajectories import Trajectories, even_step, shorten
+from mdfuzzy.frames.weights import frame_weights
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -33,6 +34,8 @@ class Frames(Trajectories):
         Frames per trajectory.
     times : (n,) float64 or None
         Times in ps; None unless every trajectory has them.
+    weights : (n,) float64 or None
+        The weight of each frame, the largest 1; None if every frame counts the same.
     topology : md.Topology or None
         The loaded atoms; None for frames that come from arrays.
     atoms : (atoms,) int64 or None
@@ -66,6 +69,7 @@ class Frames(Trajectories):
     lengths: np.ndarray
     _: KW_ONLY
     times: np.ndarray | None = None
+    weights: np.ndarray | None = None
     topology: "md.Topology | None" = None
     atoms: np.ndarray | None = None
     selection: str = ""
@@ -103,6 +107,8 @@ class Frames(Trajectories):
                 if array.shape != shape:
                     raise InputValueError(f"`{name}` must have shape {shape}; got {array.shape}.")
                 object.__setattr__(self, name, read_only(array))
+        found = frame_weights(self.weights, None, lengths=self.lengths)
+        object.__setattr__(self, "weights", None if found is None else read_only(found))
         if self.topology is not None and self.topology.n_atoms != xyz.shape[1]:
             raise InputValueError(
                 f"`topology` must have the atoms of `xyz`, {xyz.shape[1]}; got {self.topology.n_atoms}."
@@ -152,7 +158,8 @@ class Frames(Trajectories):
 
     def subset(self, frames: np.ndarray) -> Self:
         """Return the coordinates of `frames`, numbers over all trajectories, as one trajectory."""
-        return type(self)(self.xyz[frames], np.array([len(frames)]))
+        weights = None if self.weights is None else self.weights[frames]
+        return type(self)(self.xyz[frames], np.array([len(frames)]), weights=weights)
 
     def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Frames":
         """Return `data` if it is Frames of the same atoms; otherwise raise."""
@@ -182,8 +189,9 @@ class Frames(Trajectories):
         indices = self._ascending(chosen)
         trajectory, _ = self.locate(indices)
         kept, lengths = np.unique(trajectory, return_counts=True)
-        times, phi, psi = (
-            None if values is None else values[indices] for values in (self.times, self.phi, self.psi)
+        times, weights, phi, psi = (
+            None if values is None else values[indices]
+            for values in (self.times, self.weights, self.phi, self.psi)
         )
         return replace(
             self,
@@ -191,28 +199,11 @@ class Frames(Trajectories):
             lengths=lengths,
             sources=tuple(chosen_sources(self.sources, indices, kept)),
             times=times,
+            weights=weights,
             phi=phi,
             psi=psi,
             reading=None,
         )
-
-    def _ascending(self, chosen: slice | npt.ArrayLike) -> np.ndarray:
-        """Return the numbers of chosen frames, which must ascend: others have no place in a trajectory."""
-        rule = "`frames[...]` takes a slice, a mask, or a list of frame numbers in ascending order"
-        if isinstance(chosen, slice):
-            indices = np.arange(len(self))[chosen]
-        else:
-            indices = np.asarray(chosen)
-            if indices.dtype == bool and indices.shape == (len(self),):
-                indices = np.flatnonzero(indices)
-            if indices.ndim != 1 or indices.dtype == bool:
-                raise InputTypeError(f"{rule}; got {chosen!r}. For a single frame: frames[[5]].")
-            indices = self._check_frames(indices)
-        if len(indices) == 0 or np.any(np.diff(indices) <= 0):
-            raise InputValueError(
-                f"{rule}, at least one and none twice; got {chosen!r}. `trajectory` takes any order."
-            )
-        return indices
 
     def __repr__(self) -> str:
         parts = [f"{counted(len(self), 'frame')} of {self.n_atoms} atoms in {self.n_trajectories} trajector"]
@@ -221,6 +212,7 @@ class Frames(Trajectories):
             parts.append(_span(self.split(self.times)))
         if self.residues:
             parts.append(f"phi and psi of {shorten(self.residues)}")
+        parts += self._weighted_words()
         return f"Frames({'; '.join(parts)})"
 
     def summary(self) -> str:
@@ -252,66 +244,19 @@ class Frames(Trajectories):
             lines.append(f"trajectory {number}{files}: {length:,} frames{span}")
         return "\n".join(lines)
 
-    def trajectory(
-        self, indices: npt.ArrayLike | None = None, *, atoms: Literal["loaded", "all"] = "loaded"
-    ) -> "md.Trajectory":
-        """Return chosen frames as an `md.Trajectory`.
-
-        Parameters
-        ----------
-        indices : (m,) array of int, optional
-            Frames, in any order; all by default.
-        atoms : {"loaded", "all"}
-            The loaded atoms as they are here, centred; or all atoms with their box, as they are in the
-            source files, which are read again.
-
-        Returns
-        -------
-        md.Trajectory
-            With times in ps where they are known; otherwise mdtraj numbers the frames.
-
-        Examples
-        --------
-        >>> import mdfuzzy as mf
-        >>> frames = mf.datasets.alanine_dipeptide()
-        >>> frames.trajectory([0, 100])
-        <mdtraj.Trajectory with 2 frames, 10 atoms, 3 residues, without unitcells at 0x...>
-        """
-        import mdtraj as md
-
-        check_choice("atoms", atoms, ("loaded", "all"))
-        chosen = self._check_frames(np.arange(len(self)) if indices is None else indices)
-        if chosen.ndim != 1 or chosen.size == 0:
+    def _check_same(self, xyz: np.ndarray, chosen: np.ndarray) -> None:
+        """Raise if coordinates that were read again are not those that were loaded."""
+        centred = (xyz if self.atoms is None else xyz[:, self.atoms]).astype(np.float64)
+        centred -= centred.mean(axis=1, keepdims=True)
+        extent = max(1.0, float(np.abs(self.xyz[chosen]).max()))
+        other = np.abs(centred - self.xyz[chosen]).max(axis=(1, 2)) > 1e-4 * extent
+        if other.any():
+            frame = chosen[int(np.argmax(other))]
+            places, numbers = self.sources_of([frame])
             raise InputValueError(
-                f"`indices` must be a list of at least one frame; got shape {chosen.shape}."
+                f"{self.sources[places[0]].path or 'The trajectory'!r} was changed since its frames were "
+                f"loaded: frame {numbers[0]} (counted from 0) is another one now. Load the frames again."
             )
-        if self.topology is None:
-            raise InputValueError(
-                "These frames have no topology, because they come from arrays. Give `top` to `load`."
-            )
-        if atoms == "all":
-            from mdfuzzy.frames.originals import read_originals
-
-            return read_originals(self, chosen)
-        times = None if self.times is None else self.times[chosen]
-        return md.Trajectory(self.xyz[chosen], self.topology.copy(), times)
-
-    def sources_of(self, indices: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Return where the frames `indices` were read from: places among the sources, and numbers there.
-
-        Examples
-        --------
-        >>> import mdfuzzy as mf
-        >>> frames = mf.datasets.alanine_dipeptide(stride=10)
-        >>> places, numbers = frames.sources_of([7, 2500])
-        >>> [(frames.sources[place].path[-11:], int(n)) for place, n in zip(places, numbers)]
-        [('ala2_00.xtc', 70), ('ala2_03.xtc', 5000)]
-        """
-        if not self.sources:
-            raise InputValueError(
-                "These frames have no sources to read them from again. Use the loaded atoms."
-            )
-        return source_frames(self.sources, self._check_frames(indices))
 
 
 def _atom_names(topology: "md.Topology") -> list[str]:

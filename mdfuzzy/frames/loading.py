@@ -17,6 +17,7 @@ from mdfuzzy.frames._mdanalysis import UniversePiece, is_of_mdanalysis, kept_pla
 from mdfuzzy.frames._readers import FilePiece, Piece, expand
 from mdfuzzy.frames._window import Window
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.weights import Weights
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -39,6 +40,9 @@ def load(
     whole: bool | None = None,
     timestep: float | None = None,
     lengths: Sequence[int] | None = None,
+    weights: Weights | None = None,
+    log_weights: Weights | None = None,
+    temperature: float | None = None,
     progress: bool | None = None,
 ) -> Frames:
     """Load trajectories, keeping the selected atoms only.
@@ -70,6 +74,11 @@ def load(
         arrays. Times that a file holds are kept; if they are further or less apart there is a warning.
     lengths : sequence of int, optional
         The frames of each trajectory, if `paths` is one array that holds several.
+    weights, log_weights : array, path, or sequence of them, optional
+        Weights of the frames of a biased simulation, or their logarithms, one for each frame that is
+        loaded; or PLUMED's COLVAR files, one for each trajectory: see `Frames.weighted`.
+    temperature : float, optional
+        The temperature in K, if these files hold a bias in kJ/mol.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
 
@@ -118,7 +127,9 @@ def load(
             store.add_trajectory(trajectory, window, bar=bar)
     if not store.lengths:
         raise InputValueError(f"`begin` and `end` must leave some frames; no trajectory has frames {window}.")
-    return store.frames(handle, reading=_reading(trajectories, top, atoms, whole=whole, **vars(window)))
+    reading = _reading(trajectories, top, atoms, whole=whole, **vars(window))
+    frames = store.frames(handle, reading=reading)
+    return frames.weighted(weights, log_weights=log_weights, temperature=temperature)
 
 
 def _open(

@@ -1,15 +1,25 @@
 """The frames of one or many trajectories: what is compared and how, and where each frame comes from."""
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import InputIndexError, InputTypeError, InputValueError, ReadOnly, read_only
-from mdfuzzy.frames._provenance import Source
+from mdfuzzy._check import (
+    InputIndexError,
+    InputTypeError,
+    InputValueError,
+    ReadOnly,
+    check_choice,
+    read_only,
+)
+from mdfuzzy.frames._provenance import Source, source_frames
+from mdfuzzy.frames._reading_back import read_back, source_topology, stream_back
 from mdfuzzy.frames.metric import Metric
+from mdfuzzy.frames.weights import Weights, effective_frames, frame_weights
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -27,6 +37,9 @@ class Trajectories(ReadOnly, ABC):
         Frames per trajectory.
     times : (n,) float64 or None
         Times in ps.
+    weights : (n,) float64 or None
+        The weight of each frame, the largest 1, if the frames were not sampled from the ensemble that they
+        stand for, as those of a biased simulation; None if every frame counts the same.
     topology : md.Topology or None
         The atoms of the frames.
     phi, psi : (n, residues) float32 or None
@@ -35,17 +48,27 @@ class Trajectories(ReadOnly, ABC):
         The residues of these torsions.
     sources : tuple of Source
         Where the frames were read from.
+    top : str, md.Topology or None
+        The topology of the sources, or the file that holds it.
+    atoms : (atoms,) int64 or None
+        The atoms of `topology` among those of the sources.
+    whole : bool
+        Whether molecules were put together across the periodic boundary.
     reading : dict or None
         The arguments that read the same frames again; None unless all come from files.
     """
 
     lengths: np.ndarray
     times: np.ndarray | None = None
+    weights: np.ndarray | None = None
     topology: "md.Topology | None" = None
     phi: np.ndarray | None = None
     psi: np.ndarray | None = None
     residues: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
+    top: "str | md.Topology | None" = None
+    atoms: np.ndarray | None = None
+    whole: bool = False
     reading: dict[str, object] | None = None
 
     @property
@@ -77,6 +100,23 @@ class Trajectories(ReadOnly, ABC):
     def periods(self) -> tuple[float | None, ...]:
         """The period of each of the `columns`; None for a column that has none."""
         return (None,) * self.columns.shape[1]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each of the `columns`."""
+        return tuple(f"feature {at}" for at in range(self.columns.shape[1]))
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The unit of each of the `columns`; empty for a column that has none."""
+        return ("",) * len(self.names)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The name of each of the `columns` with its unit, as plots show it."""
+        return tuple(
+            f"{name} ({unit})" if unit else name for name, unit in zip(self.names, self.units, strict=True)
+        )
 
     @property
     @abstractmethod
@@ -116,6 +156,62 @@ class Trajectories(ReadOnly, ABC):
     def n_trajectories(self) -> int:
         """The number of trajectories."""
         return len(self.lengths)
+
+    @property
+    def n_effective(self) -> float:
+        r"""The effective number of frames, :math:`(\sum w)^2 / \sum w^2`: all of them without weights."""
+        return float(len(self)) if self.weights is None else effective_frames(self.weights)
+
+    def weighted(
+        self,
+        weights: Weights | None = None,
+        *,
+        log_weights: Weights | None = None,
+        temperature: float | None = None,
+    ) -> Self:
+        """Return the same frames with other weights; with none if none are given.
+
+        Parameters
+        ----------
+        weights : array, path, or sequence of them
+            The factor by which each frame counts, for all frames or one array for each trajectory: up to a
+            constant, and not negative. Or text files with one row for each frame, such as PLUMED's COLVAR:
+            ``"COLVAR:metad.rbias"`` also names the column. By default that is the one whose name ends in
+            ``logweight``, ``rbias``, ``weight`` or ``bias``. Rows are matched to frames by time.
+        log_weights : array, path, or sequence of them
+            Instead: the logarithms of the weights, up to a constant.
+        temperature : float, optional
+            The temperature in K, for columns that hold a bias in kJ/mol: weights are then exp(bias / kT).
+
+        Returns
+        -------
+        Frames or Features
+            The arrays are shared.
+
+        Raises
+        ------
+        ValueError
+            If the weights are negative, not finite, all zero, or not as many as the frames; if the rows of a
+            file do not fit the times of the frames; if a bias grows with time.
+
+        Warns
+        -----
+        UserWarning
+            If one frame holds more than half of the weight; if the mean of a bias falls with time.
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf
+        >>> features = mf.Features(np.arange(4.0)[:, None]).weighted([1.0, 1.0, 2.0, 0.0])
+        >>> features.weights, round(features.n_effective, 2)
+        (array([0.5, 0.5, 1. , 0. ]), 2.67)
+        """
+        found = frame_weights(
+            weights, log_weights, lengths=self.lengths, times=self.times, temperature=temperature
+        )
+        result = copy.copy(self)
+        object.__setattr__(result, "weights", None if found is None else read_only(found))
+        return result
 
     def split(self, values: npt.ArrayLike) -> list[np.ndarray]:
         """Fold an array with one row per frame into one array per trajectory.
@@ -170,6 +266,150 @@ class Trajectories(ReadOnly, ABC):
         trajectory = np.searchsorted(starts, frames, side="right") - 1
         frame = frames - starts[trajectory]
         return (int(trajectory), int(frame)) if frames.ndim == 0 else (trajectory, frame)
+
+    @property
+    def has_structures(self) -> bool:
+        """Whether `trajectory` can return structures of the frames."""
+        return self.topology is not None and (self.coordinates is not None or bool(self.sources))
+
+    def trajectory(
+        self, indices: npt.ArrayLike | None = None, *, atoms: Literal["loaded", "all"] = "loaded"
+    ) -> "md.Trajectory":
+        """Return chosen frames as an `md.Trajectory`.
+
+        Parameters
+        ----------
+        indices : (m,) array of int, optional
+            Frames, in any order; all by default.
+        atoms : {"loaded", "all"}
+            The atoms of `topology`, centred; or all atoms with their box, as they are in the source files,
+            which are read again.
+
+        Returns
+        -------
+        md.Trajectory
+            With times in ps where they are known; otherwise mdtraj numbers the frames.
+
+        Examples
+        --------
+        >>> import mdfuzzy as mf
+        >>> frames = mf.datasets.alanine_dipeptide()
+        >>> frames.trajectory([0, 100])
+        <mdtraj.Trajectory with 2 frames, 10 atoms, 3 residues, without unitcells at 0x...>
+        """
+        check_choice("atoms", atoms, ("loaded", "all"))
+        chosen = self._check_frames(np.arange(len(self)) if indices is None else indices)
+        if chosen.ndim != 1 or chosen.size == 0:
+            raise InputValueError(
+                f"`indices` must be a list of at least one frame; got shape {chosen.shape}."
+            )
+        if self.topology is None:
+            raise InputValueError(
+                "These frames have no topology, because they come from arrays. Give `top` to `load`, or "
+                "`frames` to `Features`."
+            )
+        return self._loaded(chosen, self.topology.copy()) if atoms == "loaded" else self._read_back(chosen)
+
+    def stream(self, indices: npt.ArrayLike) -> "Iterator[tuple[np.ndarray, md.Trajectory]]":
+        """Yield chosen frames with all their atoms in parts of a few megabytes, each source read once.
+
+        Parameters
+        ----------
+        indices : (m,) array of int
+            Frames, in ascending order.
+
+        Yields
+        ------
+        (p,) int64, md.Trajectory
+            The numbers of some of the frames, and these frames as they are in the source files.
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf
+        >>> frames = mf.datasets.alanine_dipeptide()
+        >>> parts = list(frames.stream(np.arange(0, 30000, 2)))
+        >>> len(parts) > 1, sum(len(part) for _, part in parts)
+        (True, 15000)
+        """
+        chosen = self._ascending(indices)
+        self.sources_of(chosen)
+        assert self.top is not None, "what has sources and a topology has this"
+        whole = self.atoms if self.whole else None
+        for numbers, part in stream_back(self.sources, self.top, chosen, whole=whole):
+            self._check_same(part.xyz, numbers)
+            if self.times is not None:
+                part.time = self.times[numbers]
+            yield numbers, part
+
+    @property
+    def source_topology(self) -> "md.Topology":
+        """All atoms of the sources; those of `topology` if there are none. A copy."""
+        top = self.topology if self.top is None else self.top
+        if top is None:
+            raise InputValueError("These frames have no topology, because they come from arrays.")
+        return source_topology(top)
+
+    def _read_back(self, chosen: np.ndarray) -> "md.Trajectory":
+        self.sources_of(chosen)
+        times = None if self.times is None else self.times[chosen]
+        assert self.top is not None, "what has sources and a topology has this"
+        whole = self.atoms if self.whole else None
+        found = read_back(self.sources, self.top, chosen, times=times, whole=whole)
+        self._check_same(found.xyz, chosen)
+        return found
+
+    def _check_same(self, xyz: np.ndarray, chosen: np.ndarray) -> None:
+        """Raise if coordinates of all atoms that were read again are not those that were loaded, if known."""
+
+    def _loaded(self, chosen: np.ndarray, topology: "md.Topology") -> "md.Trajectory":
+        """Return the atoms of `topology`, centred: from the memory if they are there, or read again."""
+        import mdtraj as md
+
+        if self.coordinates is None:
+            xyz = self._read_back(chosen).xyz[:, self.atoms]
+            xyz = xyz - xyz.mean(axis=1, keepdims=True)
+        else:
+            xyz = self.coordinates[chosen]
+        return md.Trajectory(xyz, topology, None if self.times is None else self.times[chosen])
+
+    def sources_of(self, indices: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the frames `indices` were read from: places among the sources, and numbers there.
+
+        Examples
+        --------
+        >>> import mdfuzzy as mf
+        >>> frames = mf.datasets.alanine_dipeptide(stride=10)
+        >>> places, numbers = frames.sources_of([7, 2500])
+        >>> [(frames.sources[place].path[-11:], int(n)) for place, n in zip(places, numbers)]
+        [('ala2_00.xtc', 70), ('ala2_03.xtc', 5000)]
+        """
+        if not self.sources:
+            raise InputValueError(
+                "These frames have no sources to read them from again. Use the loaded atoms."
+            )
+        return source_frames(self.sources, self._check_frames(indices))
+
+    def _ascending(self, chosen: slice | npt.ArrayLike) -> np.ndarray:
+        """Return the numbers of chosen frames, which must ascend: others have no place in a trajectory."""
+        rule = "`frames[...]` takes a slice, a mask, or a list of frame numbers in ascending order"
+        if isinstance(chosen, slice):
+            indices = np.arange(len(self))[chosen]
+        else:
+            indices = np.asarray(chosen)
+            if indices.dtype == bool and indices.shape == (len(self),):
+                indices = np.flatnonzero(indices)
+            if indices.ndim != 1 or indices.dtype == bool:
+                raise InputTypeError(f"{rule}; got {chosen!r}. For a single frame: frames[[5]].")
+            indices = self._check_frames(indices)
+        if len(indices) == 0 or np.any(np.diff(indices) <= 0):
+            raise InputValueError(
+                f"{rule}, at least one and none twice; got {chosen!r}. `trajectory` takes any order."
+            )
+        return indices
+
+    def _weighted_words(self) -> list[str]:
+        """Say that the frames have weights, for `repr`."""
+        return [] if self.weights is None else [f"weighted, {self.n_effective:,.0f} effective frames"]
 
     def _check_frames(self, index: npt.ArrayLike) -> np.ndarray:
         frames = np.asarray(index)

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 
-from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.projections import superpose
@@ -51,7 +51,7 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
     plane of the screen.
     """
     data = result.data
-    if data is None or data.coordinates is None:
+    if data is None or not (data.has_structures or data.coordinates is not None):
         return None
     chosen = [(f"State {state}", [state], frame) for state, frame in enumerate(result.cores.peaks.tolist())]
     if result.transition_regions is not None:
@@ -62,9 +62,10 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
             )
         ]
     chosen = chosen[:_MAX_STRUCTURES]
-    molecule = find_molecule(data)
     frames = [frame for *_, frame in chosen]
-    xyz = data.xyz[frames].astype(np.float64)
+    xyz = data.coordinates[frames] if data.coordinates is not None else data.trajectory(frames).xyz
+    xyz = xyz.astype(np.float64)
+    molecule = find_molecule(data)
     axes = np.linalg.svd(xyz[0], full_matrices=False)[2]
     axes[2] = np.cross(axes[0], axes[1])  # a rotation, not a mirror image
     xyz = superpose(xyz, xyz[0] @ axes.T)[:, molecule.atoms]
@@ -87,12 +88,13 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
     }
 
 
-def find_molecule(frames: Frames) -> Molecule:
+def find_molecule(frames: Trajectories) -> Molecule:
     """Return which atoms and bonds of the frames to draw."""
     topology = frames.topology
     if topology is None:
-        atoms = np.arange(frames.n_atoms)
-        distances = np.linalg.norm(frames.xyz[0][:, None] - frames.xyz[0][None], axis=-1)
+        xyz = cast("np.ndarray", frames.coordinates)[0]
+        atoms = np.arange(len(xyz))
+        distances = np.linalg.norm(xyz[:, None] - xyz[None], axis=-1)
         near = np.argwhere(np.triu(distances < _BOND_LENGTH, k=1))
         names = tuple(f"atom {atom}" for atom in atoms)
         return Molecule(atoms, ("",) * len(atoms), names, near, trace=False)
@@ -127,7 +129,7 @@ def place_of(data: Trajectories | None, frame: int) -> str:
     return f"{within:,}" + (f" of trajectory {trajectory}" if data.n_trajectories > 1 else "")
 
 
-def _time(data: Frames, frame: int) -> str:
+def _time(data: Trajectories, frame: int) -> str:
     return "" if data.times is None else f", at {data.times[frame]:.6g} ps"
 
 

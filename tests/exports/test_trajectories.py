@@ -15,7 +15,7 @@ from helpers.states import memberships_of
 
 import mdfuzzy as mf
 from mdfuzzy.exports import _viewers, trajectory_files
-from mdfuzzy.frames import originals
+from mdfuzzy.frames import _formats, _reading_back
 
 #: Two trajectories of 60 and 30 loaded frames from files of three formats; three states and a fourth without
 #: frames of its own.
@@ -139,8 +139,8 @@ def test_frames_are_superposed_by_the_clustered_atoms(result, tmp_path: Path):
 
 def test_parts_of_any_size_give_the_same_files(result, tmp_path: Path, monkeypatch):
     one = mf.exports.write_trajectories(tmp_path / "one", result)
-    monkeypatch.setattr(originals, "chunk_frames", lambda n_atoms: 3)
-    monkeypatch.setattr(originals, "_DENSE", 0)  # frame by frame, not all frames of a file
+    monkeypatch.setattr(_formats, "chunk_frames", lambda n_atoms: 3)
+    monkeypatch.setattr(_reading_back, "_DENSE", 0)  # frame by frame, not all frames of a file
     monkeypatch.setattr(trajectory_files, "_BATCH_BYTES", 7 * 12 * N_ATOMS)
     monkeypatch.setattr(trajectory_files, "_ROWS", 4)
     monkeypatch.setattr(trajectory_files, "_OPEN", 2)
