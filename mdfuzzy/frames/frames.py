@@ -11,7 +11,7 @@ import numpy.typing as npt
 from mdfuzzy._check import InputTypeError, InputValueError, check_choice, read_only
 from mdfuzzy._messages import counted
 from mdfuzzy.frames._provenance import Source, chosen_sources, source_frames
-from mdfuzzy.frames.metric import RMSD, Metric
+from mdfuzzy.frames.metric import MASS_RMSD, RMSD, Metric
 from mdfuzzy.frames.trajectories import Trajectories, even_step, shorten
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ class Frames(Trajectories):
         Backbone torsions in degrees, of every residue of the whole topology that has both; None if none has.
     residues : tuple of str
         The labels of these residues, such as ``"ALA2"``.
+    weights : (atoms,) float64 or None
+        The masses of the atoms over their mean, if RMSD is mass-weighted.
     sources : tuple of Source
         The runs of frames, in order: enough to read any frame back with all its atoms.
     top : str, md.Topology or None
@@ -72,6 +74,7 @@ class Frames(Trajectories):
     phi: np.ndarray | None = None
     psi: np.ndarray | None = None
     residues: tuple[str, ...] = ()
+    weights: np.ndarray | None = None
     sources: tuple[Source, ...] = ()
     top: "str | md.Topology | None" = None
     whole: bool = False
@@ -83,19 +86,11 @@ class Frames(Trajectories):
             raise InputValueError(f"`xyz` must have shape (frames, atoms, 3); got {xyz.shape}.")
         object.__setattr__(self, "xyz", read_only(xyz))
         self._check_lengths(len(xyz))
-        # A sum of rounded coordinates: its error is far below the tolerance, an offset far above. Maximum and
-        # minimum, not absolute values, of which there would be a second array as large as the first.
-        sums = np.einsum("nac->nc", xyz)
-        offset = max(sums.max(initial=0.0), -sums.min(initial=0.0)) / max(1, xyz.shape[1])
-        extent = max(1.0, xyz.max(initial=0.0), -xyz.min(initial=0.0))
-        if not offset <= 1e-4 * extent:
-            raise InputValueError(
-                f"`xyz` must be finite and centred on the centroid of every frame; got a centroid "
-                f"{offset:g} nm from the origin. Use `load`, which centres a copy."
-            )
-        expected = {"times": (len(xyz),), "atoms": (xyz.shape[1],)}
+        self._check_origin()
+        expected = {"times": (len(xyz),), "atoms": (xyz.shape[1],), "weights": (xyz.shape[1],)}
         expected |= dict.fromkeys(("phi", "psi"), (len(xyz), len(self.residues)))
-        types = {"times": np.float64, "atoms": np.int64, "phi": np.float32, "psi": np.float32}
+        types = {"times": np.float64, "atoms": np.int64, "weights": np.float64}
+        types |= {"phi": np.float32, "psi": np.float32}
         for name, shape in expected.items():
             if getattr(self, name) is not None:
                 array = np.ascontiguousarray(getattr(self, name), dtype=types[name])
@@ -107,6 +102,19 @@ class Frames(Trajectories):
                 f"`topology` must have the atoms of `xyz`, {xyz.shape[1]}; got {self.topology.n_atoms}."
             )
 
+    def _check_origin(self) -> None:
+        """Raise unless every frame is centred."""
+        # A sum of rounded coordinates: its error is far below the tolerance, an offset far above. Maximum and
+        # minimum, not absolute values, of which there would be a second array as large as the first.
+        sums = np.einsum("nac->nc", self.xyz)
+        offset = max(sums.max(initial=0.0), -sums.min(initial=0.0)) / max(1, self.xyz.shape[1])
+        extent = max(1.0, self.xyz.max(initial=0.0), -self.xyz.min(initial=0.0))
+        if not offset <= 1e-4 * extent:
+            raise InputValueError(
+                f"`xyz` must be finite and centred on the centroid of every frame; got a centroid "
+                f"{offset:g} nm from the origin. Use `load`, which centres a copy."
+            )
+
     @property
     def n_atoms(self) -> int:
         """The number of loaded atoms."""
@@ -114,13 +122,21 @@ class Frames(Trajectories):
 
     @property
     def metric(self) -> Metric:
-        """How two frames are compared: RMSD in nm, every pair superposed."""
-        return RMSD
+        """How two frames are compared: RMSD in nm, every pair superposed; mass-weighted if asked for."""
+        return RMSD if self.weights is None else MASS_RMSD
 
     @property
     def points(self) -> np.ndarray:
-        """What is compared: `xyz`."""
-        return self.xyz
+        """What is compared: `xyz`; if atoms have weights, from the weighted centre, times their roots."""
+        if self.weights is None:
+            return self.xyz
+        centres = np.einsum("nak,a->nk", self.xyz, self.weights / self.weights.sum())
+        return ((self.xyz - centres[:, None]) * np.sqrt(self.weights)[:, None]).astype(np.float32)
+
+    @property
+    def fit_atoms(self) -> np.ndarray | None:
+        """The atoms of the sources by which structures are superposed to be looked at: the loaded ones."""
+        return self.atoms
 
     @property
     def coordinates(self) -> np.ndarray:
@@ -151,7 +167,7 @@ class Frames(Trajectories):
 
     def subset(self, frames: np.ndarray) -> Self:
         """Return the coordinates of `frames`, numbers over all trajectories, as one trajectory."""
-        return type(self)(self.xyz[frames], np.array([len(frames)]))
+        return type(self)(self.xyz[frames], np.array([len(frames)]), weights=self.weights)
 
     def like(self, data: object) -> "Frames":
         """Return `data` if it is Frames of the same atoms; otherwise raise."""
@@ -163,6 +179,11 @@ class Frames(Trajectories):
         if self.topology is not None and data.topology is not None:
             _check_atoms(
                 *([f"{a.residue.name}-{a.name}" for a in each.topology.atoms] for each in (self, data))
+            )
+        if data.metric != self.metric:
+            raise InputValueError(
+                f"`data` must be compared as `result` was, by {self.metric.name}; got frames that are compared "
+                f"by {data.metric.name}. Load them with the same `align`, `mass_weighted` and `symmetry`."
             )
         return data
 
@@ -218,7 +239,7 @@ class Frames(Trajectories):
             parts.append(_span(self.split(self.times)))
         if self.residues:
             parts.append(f"phi and psi of {shorten(self.residues)}")
-        return f"Frames({'; '.join(parts)})"
+        return f"{type(self).__name__}({'; '.join(parts)})"
 
     def summary(self) -> str:
         """Return a text that says what was loaded: the atoms, and each trajectory with its length.
@@ -312,9 +333,8 @@ class Frames(Trajectories):
         import mdtraj as md
 
         from mdfuzzy.frames._formats import read_topology
-        from mdfuzzy.frames._periodic import has_box, make_whole
+        from mdfuzzy.frames._periodic import has_box
         from mdfuzzy.frames._readers import open_piece
-        from mdfuzzy.frames._selection import Bonds
 
         places, numbers = self.sources_of(chosen)
         topology = read_topology(self.top) if isinstance(self.top, str) else self.top.copy()
@@ -329,16 +349,29 @@ class Frames(Trajectories):
             xyz[rows] = part.xyz
         box = (None, None) if np.isnan(boxes).any() else tuple(boxes)
         if self.whole and box[0] is not None:
-            make_whole(xyz, *box, Bonds.of(topology).trees(self.atoms))
-        self._check_same(xyz[:, self.atoms], chosen)
+            self._put_together(xyz, *box, topology)
+        self._check_same(xyz, chosen)
         return md.Trajectory(xyz, topology, None if self.times is None else self.times[chosen], *box)
+
+    def _put_together(
+        self, xyz: np.ndarray, lengths: np.ndarray, angles: np.ndarray, topology: "md.Topology"
+    ) -> None:
+        """Put molecules together across the periodic boundary, in place, as they were when loaded."""
+        from mdfuzzy.frames._periodic import make_whole
+        from mdfuzzy.frames._selection import Bonds
+
+        make_whole(xyz, lengths, angles, Bonds.of(topology).trees(self.atoms))
+
+    def _as_loaded(self, xyz: np.ndarray) -> np.ndarray:
+        """Return the loaded atoms of frames with all atoms as `xyz` has them, float64."""
+        chosen = xyz[:, self.atoms].astype(np.float64)
+        return chosen - chosen.mean(axis=1, keepdims=True)
 
     def _check_same(self, xyz: np.ndarray, chosen: np.ndarray) -> None:
         """Raise if coordinates that were read again are not those that were loaded."""
-        centred = xyz.astype(np.float64)
-        centred -= centred.mean(axis=1, keepdims=True)
+        found = self._as_loaded(xyz)
         extent = max(1.0, float(np.abs(self.xyz[chosen]).max()))
-        other = np.abs(centred - self.xyz[chosen]).max(axis=(1, 2)) > 1e-4 * extent
+        other = np.abs(found - self.xyz[chosen]).max(axis=(1, 2)) > 1e-4 * extent
         if other.any():
             frame = chosen[int(np.argmax(other))]
             places, numbers = self.sources_of([frame])

@@ -3,12 +3,19 @@
 import logging
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import InputTypeError, InputValueError, check_int, check_optional_bool, check_real
+from mdfuzzy._check import (
+    InputTypeError,
+    InputValueError,
+    check_int,
+    check_optional_bool,
+    check_real,
+    check_type,
+)
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames import _formats
 from mdfuzzy.frames._accumulator import Store
@@ -20,6 +27,8 @@ from mdfuzzy.frames.frames import Frames
 if TYPE_CHECKING:
     import mdtraj as md
 
+    from mdfuzzy.frames.aligned import AlignedFrames
+
 logger = logging.getLogger("mdfuzzy")
 
 
@@ -28,6 +37,9 @@ def load(
     *,
     top: "str | os.PathLike | md.Topology | md.Trajectory | None" = None,
     atoms: str | npt.ArrayLike | None = None,
+    align: str | npt.ArrayLike | None = None,
+    reference: "str | os.PathLike | md.Trajectory | AlignedFrames | None" = None,
+    mass_weighted: bool = False,
     stride: int = 1,
     whole: bool | None = None,
     timestep: float | None = None,
@@ -50,6 +62,15 @@ def load(
     atoms : str or (m,) array of int, optional
         A selection in the language of mdtraj, or atom indices; not with an AtomGroup. By default the heavy
         atoms of the solute: no hydrogens, no water, no ions of a single atom.
+    align : str, (m,) array of int or AtomGroup, optional
+        Superpose every frame by these atoms on one structure, and compare `atoms` without another
+        superposition: the poses of a ligand in the frame of its protein, for example. Molecules are moved
+        to the periodic image nearest to these atoms. By default each pair of frames is superposed by `atoms`.
+    reference : path, md.Trajectory or AlignedFrames, optional
+        The structure on which frames are aligned; by default the first frame. Frames that were aligned
+        before lend theirs, so that new frames can be compared with them (`assign`).
+    mass_weighted : bool
+        Whether atoms are weighted by their masses, in the RMSD and in the alignment.
     stride : int
         Load every stride-th frame.
     whole : bool, optional
@@ -66,7 +87,8 @@ def load(
     Returns
     -------
     Frames
-        Centred coordinates with the trajectory boundaries, times, topology and backbone torsions.
+        Centred coordinates with the trajectory boundaries, times, topology and backbone torsions. With `align`
+        `AlignedFrames`, whose coordinates are superposed on the reference.
 
     Warns
     -----
@@ -91,7 +113,14 @@ def load(
         timestep = check_real("timestep", timestep, above=0, remedy="It is the time between frames in ps.")
     check_optional_bool("whole", whole)
     check_optional_bool("progress", progress)
-    trajectories, handle, store = _open(paths, lengths, top, atoms, whole)
+    check_type("mass_weighted", mass_weighted, bool)
+    if reference is not None and align is None:
+        raise InputValueError(
+            "`reference` must be left out without `align`: each pair of frames is superposed then. Say which "
+            "atoms to align, for example align='name CA'."
+        )
+    compare = {"align": align, "reference": reference, "mass_weighted": mass_weighted}
+    trajectories, handle, store = _open(paths, lengths, top, atoms, whole, compare)
     pieces = [piece for trajectory in trajectories for piece in trajectory]
     logger.info("loading %s", store.plan.selection)
     _warn_of_topology(pieces, handle, top)
@@ -107,13 +136,15 @@ def load(
             bar.total = None if None in counts else sum(counts)
         for trajectory in trajectories:
             store.add_trajectory(trajectory, stride=stride, timestep=timestep, bar=bar)
-    return store.frames(
-        handle, reading=_reading(trajectories, top, atoms, stride=stride, whole=whole, timestep=timestep)
-    )
+    options = {"stride": stride, "whole": whole, "timestep": timestep, "mass_weighted": mass_weighted}
+    frames = store.frames(handle, reading=_reading(trajectories, top, atoms, align, reference, **options))
+    if store.moved:
+        logger.info(f"molecules moved to their nearest image in {store.moved:,} of {len(frames):,} frames")
+    return frames
 
 
 def _open(
-    paths: object, lengths: object, top: object, atoms: object, whole: bool | None
+    paths: object, lengths: object, top: object, atoms: object, whole: bool | None, compare: dict[str, Any]
 ) -> "tuple[list[list[Piece]], str | md.Topology | None, Store]":
     """Return the pieces of every trajectory, what their topology can be found from, and where they go."""
     if is_of_mdanalysis(paths):
@@ -131,15 +162,16 @@ def _open(
             )
         topology = universes.topology
         chosen = atoms if universes.atoms is None else universes.atoms
-        plan = make_plan(topology, chosen, whole, words=universes.words)
+        compare = compare | {"align": universes.places(compare["align"])}
+        plan = make_plan(topology, chosen, whole, words=universes.words, **compare)
         return universes.trajectories, topology, Store(plan, topology)
     trajectories = expand(paths, lengths)
     pieces = [piece for trajectory in trajectories for piece in trajectory]
     topology, handle = _find_topology(pieces, top)
     if topology is None:
-        plan = make_plan_for_arrays(pieces[0].n_atoms, atoms, whole)
+        plan = make_plan_for_arrays(pieces[0].n_atoms, atoms, whole, **compare)
     else:
-        plan = make_plan(topology, atoms, whole)
+        plan = make_plan(topology, atoms, whole, **compare)
     return trajectories, handle, Store(plan, topology)
 
 
@@ -168,18 +200,28 @@ def _warn_of_repeats(pieces: list[Piece]) -> None:
 
 
 def _reading(
-    trajectories: list[list[Piece]], top: object, atoms: object, **options: object
+    trajectories: list[list[Piece]],
+    top: object,
+    atoms: object,
+    align: object,
+    reference: object,
+    **options: object,
 ) -> dict[str, object] | None:
     """Return the arguments that read the same frames again, in terms that JSON has; None without files."""
     paths = [[piece.path for piece in pieces] for pieces in trajectories]
-    if not all(map(all, paths)) or not (top is None or isinstance(top, str | os.PathLike)):
+    if not all(map(all, paths)) or not all(
+        each is None or isinstance(each, str | os.PathLike) for each in (top, reference)
+    ):
         return None
-    return {
-        "paths": paths,
-        "top": None if top is None else os.path.abspath(os.path.expanduser(os.fspath(top))),
-        "atoms": atoms if atoms is None or isinstance(atoms, str) else np.asarray(atoms).tolist(),
-        **options,
+    selections = {
+        name: each if each is None or isinstance(each, str) else np.asarray(each).tolist()
+        for name, each in (("atoms", atoms), ("align", align))
     }
+    files = {
+        name: None if each is None else os.path.abspath(os.path.expanduser(os.fspath(each)))
+        for name, each in (("top", top), ("reference", reference))
+    }
+    return {"paths": paths, **files, **selections, **options}
 
 
 def _find_topology(pieces: list[Piece], top: object) -> "tuple[md.Topology | None, str | md.Topology | None]":

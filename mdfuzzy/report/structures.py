@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 
@@ -47,12 +48,12 @@ class Molecule:
 def describe_structures(result: Clustering) -> dict[str, object] | None:
     """Return all that the 3D view needs, ready for JSON; None if the data are no structures.
 
-    All structures are superposed on that of state 0, which is turned so that its longest axes lie in the
-    plane of the screen.
+    All structures are superposed on that of state 0, unless they are aligned on other atoms. State 0 is turned
+    so that its longest axes lie in the plane of the screen.
     """
-    data = result.data
-    if data is None or data.coordinates is None:
+    if result.data is None or result.data.coordinates is None:
         return None
+    data = cast("Frames", result.data)  # only frames have coordinates
     chosen = [(f"State {state}", [state], frame) for state, frame in enumerate(result.cores.peaks.tolist())]
     if result.transition_regions is not None:
         chosen += [
@@ -65,9 +66,13 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
     molecule = find_molecule(data)
     frames = [frame for *_, frame in chosen]
     xyz = data.xyz[frames].astype(np.float64)
-    axes = np.linalg.svd(xyz[0], full_matrices=False)[2]
+    axes = np.linalg.svd(xyz[0] - xyz[0].mean(axis=0), full_matrices=False)[2]
     axes[2] = np.cross(axes[0], axes[1])  # a rotation, not a mirror image
-    xyz = superpose(xyz, xyz[0] @ axes.T)[:, molecule.atoms]
+    if data.fit_atoms is data.atoms:
+        xyz = superpose(xyz, xyz[0] @ axes.T)
+    else:  # aligned on other atoms: only turned, all together
+        xyz = (xyz - xyz.mean(axis=(0, 1))) @ axes.T
+    xyz = xyz[:, molecule.atoms]
     return {
         "trace": molecule.trace,
         "elements": molecule.elements,
