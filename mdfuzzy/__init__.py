@@ -43,6 +43,7 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
         "memberships": ("Memberships", "solve_memberships"),
         "errors": ("SolveError",),
         "extension": ("extend_memberships",),
+        "fractions": ("StateFractions", "state_fractions"),
         "weights": ("strong_edges",),
         "reached_cores": ("find_reached_cores",),
         "beta_scan": ("BetaScan", "scan_beta"),

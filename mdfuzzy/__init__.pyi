@@ -7,8 +7,8 @@ from mdfuzzy import mdanalysis as mdanalysis
 from mdfuzzy import plots as plots
 from mdfuzzy import report as report
 from mdfuzzy._check import InputError as InputError
-from mdfuzzy.frames.features import Features as Features
 from mdfuzzy.frames.aligned import AlignedFrames as AlignedFrames
+from mdfuzzy.frames.features import Features as Features
 from mdfuzzy.frames.frames import Frames as Frames
 from mdfuzzy.frames.loading import load as load
 from mdfuzzy.frames.regions import ramachandran_regions as ramachandran_regions
@@ -19,6 +19,8 @@ from mdfuzzy.memberships.beta_scan import BetaScan as BetaScan
 from mdfuzzy.memberships.beta_scan import scan_beta as scan_beta
 from mdfuzzy.memberships.errors import SolveError as SolveError
 from mdfuzzy.memberships.extension import extend_memberships as extend_memberships
+from mdfuzzy.memberships.fractions import StateFractions as StateFractions
+from mdfuzzy.memberships.fractions import state_fractions as state_fractions
 from mdfuzzy.memberships.memberships import Memberships as Memberships
 from mdfuzzy.memberships.memberships import solve_memberships as solve_memberships
 from mdfuzzy.memberships.reached_cores import find_reached_cores as find_reached_cores

@@ -148,9 +148,9 @@ def statistical_inefficiency(series: Sequence[np.ndarray]) -> float:
             power = np.abs(np.fft.rfft(each[:, c] - means[c], size)) ** 2
             sums[: len(each), c] += np.fft.irfft(power, size)[: len(each)]
     # The number of pairs at each lag: trajectories end.
-    pairs = sum(np.maximum(len(each) - np.arange(longest), 0) for each in columns)
+    pairs = np.sum([np.maximum(len(each) - np.arange(longest), 0) for each in columns], axis=0)
     largest = 1.0
-    for c in np.flatnonzero(sums[0] > 1e-12 * sum(map(len, columns))):
+    for c in np.flatnonzero(sums[0] > 1e-12 * sum(map(len, columns))).tolist():
         rho = sums[:, c] / pairs / (sums[0, c] / pairs[0])
         largest = max(largest, float(inefficiency_of(rho)))
     return largest

@@ -136,9 +136,10 @@ def check_numbers(name: str, values: object) -> np.ndarray:
 def check_unmasked(name: str, values: object) -> None:
     """Raise if an array has masked entries, which would be taken for numbers."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        count = np.count_nonzero(np.ma.getmaskarray(values))
         raise InputValueError(
-            f"`{name}` must not have masked entries; got {np.ma.count_masked(values)} of them. Leave such "
-            "frames out, or pass the `filled()` array."
+            f"`{name}` must not have masked entries; got {count} of them. Leave such frames out, or pass "
+            "the `filled()` array."
         )
 
 

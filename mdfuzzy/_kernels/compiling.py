@@ -81,5 +81,6 @@ def compiled_ahead() -> Iterator[None]:
     finally:
         for process in processes:
             process.kill()
-            process.stdin.close()
+            if process.stdin is not None:
+                process.stdin.close()
             process.wait()

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 import mdfuzzy as mf
-from mdfuzzy.cli.options import Command, output_option, reading_options, run_argument
+from mdfuzzy.cli.options import Command, load_files, output_option, reading_options, run_argument
 from mdfuzzy.cli.outputs import write_exports
 
 
@@ -33,7 +33,7 @@ def command(folder: str, files: tuple[str, ...], output: str | None, **reading: 
     reading["mass_weighted"] |= known.get("mass_weighted", False)
     if reading["align"] is not None and reading["reference"] is None:
         reading["reference"] = result.data  # the structure on which the run was aligned
-    found = mf.assign(result, mf.load(list(files), **reading))
+    found = mf.assign(result, load_files(files, **reading))
     click.echo(found.summary())
     place = Path(folder, "exports", "assigned") if output is None else Path(output)
     with run.lock():

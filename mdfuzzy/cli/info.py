@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 import mdfuzzy as mf
-from mdfuzzy.cli.options import Command, reading_options
+from mdfuzzy.cli.options import Command, load_files, reading_options
 from mdfuzzy.frames.regions import region_table
 
 
@@ -29,7 +29,7 @@ def command(files: tuple[str, ...], **reading: Any) -> None:
         click.echo(run.summary())
         click.echo(run.load().summary())
         return
-    frames = mf.load(list(files), **reading)
+    frames = load_files(files, **reading)
     click.echo(frames.summary())
     if frames.residues:
         click.echo(region_table(frames))

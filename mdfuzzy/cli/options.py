@@ -1,12 +1,17 @@
 """Options that several commands have; those of a clustering are made from `Settings`."""
 
-from collections.abc import Callable
+import glob
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import Field, fields
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import click
 
 from mdfuzzy.pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from mdfuzzy.frames.frames import Frames
 
 #: A function that is given options, or the command made of it.
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
@@ -93,8 +98,8 @@ def reading_options(command: Decorated) -> Decorated:
                 cls=Option,
                 section=title,
                 metavar="SELECTION",
-                help="Superpose every frame by these atoms on one structure, and compare --atoms without another "
-                "superposition: the poses of a ligand in its protein, for example.",
+                help="Superpose every frame by these atoms on one structure, and compare --atoms without "
+                "another superposition: the poses of a ligand in its protein, for example.",
             ),
             click.option(
                 "--reference",
@@ -117,7 +122,31 @@ def reading_options(command: Decorated) -> Decorated:
                 type=int,
                 default=1,
                 show_default=True,
-                help="Read every so many frames.",
+                help="Read every Nth frame.",
+            ),
+            click.option(
+                "--begin",
+                cls=Option,
+                section=title,
+                type=float,
+                metavar="PS",
+                help="Leave out frames before this time in ps, such as the equilibration.",
+            ),
+            click.option(
+                "--end",
+                cls=Option,
+                section=title,
+                type=float,
+                metavar="PS",
+                help="Leave out frames after this time in ps.",
+            ),
+            click.option(
+                "--join",
+                cls=Option,
+                section=title,
+                is_flag=True,
+                help="FILES are the parts of one trajectory, a run and its restarts, in the order of time. "
+                "Several trajectories: a quoted pattern each, as in 'run1/*.xtc' 'run2/*.xtc'.",
             ),
             click.option(
                 "--timestep",
@@ -129,6 +158,18 @@ def reading_options(command: Decorated) -> Decorated:
             ),
         ],
     )
+
+
+def load_files(files: Sequence[str], *, join: bool, **reading: Any) -> "Frames":
+    """Load the files of `reading_options`; with `join`, a pattern is one trajectory, and so are all names."""
+    import mdfuzzy as mf
+
+    paths: list[str | list[str]] = list(files)
+    if join:
+        patterns = [file for file in files if glob.has_magic(file) and not os.path.exists(file)]
+        names = [file for file in files if file not in patterns]
+        paths = [*([names] if names else []), *([pattern] for pattern in patterns)]
+    return mf.load(paths, **reading)
 
 
 def output_option(help_text: str, default: str | None = None) -> Callable[[Decorated], Decorated]:

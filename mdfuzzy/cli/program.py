@@ -118,7 +118,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _fail(f"the disk may be full ({error} by NumPy): free some space and run it again", 1)
         if isinstance(error, BAD_INPUT):
             return _fail(error, 2)
-        hint = "this is a fault of mdfuzzy: please report it with what mdfuzzy --debug ... shows"
+        hint = "mdfuzzy --debug ... shows where"
+        if isinstance(error, ValueError | TypeError | LookupError | AttributeError | AssertionError):
+            hint = "this is a bug in mdfuzzy: please report it with the output of mdfuzzy --debug ..."
         return _fail(f"{type(error).__name__}: {error} ({hint})", 1)
 
 

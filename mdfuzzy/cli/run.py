@@ -11,6 +11,7 @@ import mdfuzzy as mf
 from mdfuzzy.cli.options import (
     Command,
     Option,
+    load_files,
     output_option,
     reading_options,
     setting_options,
@@ -88,7 +89,7 @@ def command(
         raise click.UsageError("--layout is for a search with --dask.")
     mf.RunDir(output).check_place()  # before files are read, which may take minutes
     with nullcontext() if dask is None else connect(dask) as client:  # before anything is written
-        frames = mf.load(list(files), **options)
+        frames = load_files(files, **options)
         say = Transcript()
         say(frames.summary())
         find_states(session, frames, settings, Path(output), say, bare=bare, client=client, layout=layout)

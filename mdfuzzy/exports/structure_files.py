@@ -90,8 +90,9 @@ def structures(
         a format that has no names of atoms there is a file ``topology.pdb``, too.
     superpose : bool
         Superpose all structures on the peak of state 0, by the atoms that were clustered or, if frames were
-        aligned on others, by those, to look at them together; the periodic box is then left out, for turned coordinates do not fit into it. False leaves
-        coordinates and box as they are in the files, for instance to start simulations.
+        aligned on others, by those, to look at them together; the periodic box is then left out, for turned
+        coordinates do not fit into it. False leaves coordinates and box as they are in the files, for
+        instance to start simulations.
     overwrite : bool
         Write to a folder that holds files: those of an earlier export are replaced or removed, all others are
         left as they are.

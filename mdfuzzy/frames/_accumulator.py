@@ -11,9 +11,11 @@ from mdfuzzy._messages import warn_user
 from mdfuzzy.frames._extraction import Plan, warn_of_open_box
 from mdfuzzy.frames._formats import has_times
 from mdfuzzy.frames._periodic import unsound_box
+from mdfuzzy.frames._provenance import Source, chosen_sources
 from mdfuzzy.frames._readers import Piece
+from mdfuzzy.frames._window import Window
 from mdfuzzy.frames.aligned import AlignedFrames
-from mdfuzzy.frames.frames import Frames, Source
+from mdfuzzy.frames.frames import Frames
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -71,15 +73,14 @@ class Store:
         self.lengths: list[int] = []
         self.sources: list[Source] = []
 
-    def add_trajectory(
-        self, pieces: list[Piece], *, stride: int, timestep: float | None, bar: "tqdm"
-    ) -> None:
+    def add_trajectory(self, pieces: list[Piece], window: Window, *, bar: "tqdm") -> None:
         """Read one trajectory. The stride counts over its pieces, without frames that two of them share."""
         before = self.xyz.count
-        joined = 0  # frames of this trajectory so far, before the stride
+        joined = inside = 0  # frames of this trajectory so far, before the stride: all, and in the window
         last = None  # the last frame of the piece before, and its time
+        spans: list[tuple[float, float]] = []  # of the times that were read
         for piece in pieces:
-            read, taken, first = 0, 0, 0
+            read, numbers = 0, [np.empty(0, np.int64)]
             for chunk in piece.chunks(self.topology):
                 size, skip = len(chunk.xyz), 0
                 times = np.asarray(chunk.time) if has_times(piece.path, chunk.time) else None
@@ -90,41 +91,50 @@ class Store:
                         skip = int(_is_same(*last, ends[0], None if times is None else times[0]))
                         _warn_of_overlap(last[1], times, piece)
                     last = ends[1], None if times is None else times[-1]
-                if read == 0 and times is not None and timestep is not None:
-                    _warn_of_other_times(times, timestep, piece)
-                if times is None and timestep is not None:
-                    times = timestep * (joined - skip + np.arange(size))
-                start = skip + -joined % stride
-                if start < size:
-                    rows = slice(start, None, stride)
-                    numbers = piece.first + read + np.arange(size)[rows]
-                    first = first if taken else int(numbers[0])
-                    taken += len(numbers)
-                    self.add(chunk, rows, numbers, None if times is None else times[rows], piece)
+                if read == 0 and times is not None and window.timestep is not None:
+                    _warn_of_other_times(times, window.timestep, piece)
+                if times is None and window.timestep is not None:
+                    times = window.timestep * (joined - skip + np.arange(size))
+                frames = window.frames(times, size, skip, piece)
+                rows = frames[-inside % window.stride :: window.stride]
+                if len(rows):
+                    numbers.append(piece.first + read + rows)
+                    timed = None if times is None else times[rows]
+                    self.add(chunk, _as_slice(rows), numbers[-1], timed, piece)
+                if times is not None:
+                    spans.append((float(times.min()), float(times.max())))
+                inside += len(frames)
                 joined += size - skip
                 read += size
                 bar.update(size)
                 del chunk  # before the next one is read
+                if window.is_past(times):
+                    break
             if read == 0:
                 raise InputValueError(f"{piece.name} holds no frames: 0 frames could be read. Leave it out.")
-            if taken:
-                data = None if self.topology is None else piece.data
-                self.sources.append(
-                    Source(
-                        path=piece.path,
-                        trajectory=len(self.lengths),
-                        first=first,
-                        stride=stride,
-                        count=taken,
-                        data=data,
-                    )
-                )
-        self.lengths.append(self.xyz.count - before)
+            self._add_sources(piece, np.concatenate(numbers))
+        if self.xyz.count == before:
+            window.warn_of_no_frames(pieces, spans)
+        else:
+            self.lengths.append(self.xyz.count - before)
+
+    def _add_sources(self, piece: Piece, numbers: np.ndarray) -> None:
+        """Note from where in its source the frames of a piece were taken."""
+        at, data = len(self.lengths), None if self.topology is None else piece.data
+        all_of_it = Source(
+            path=piece.path,
+            trajectory=at,
+            first=0,
+            stride=1,
+            count=int(numbers.max(initial=-1)) + 1,
+            data=data,
+        )
+        self.sources += chosen_sources([all_of_it], numbers, np.arange(at + 1))
 
     def add(
         self,
         chunk: "md.Trajectory",
-        rows: slice,
+        rows: slice | np.ndarray,
         numbers: np.ndarray,
         times: np.ndarray | None,
         piece: Piece,
@@ -178,8 +188,8 @@ class Store:
     def _add_times(self, times: np.ndarray | None, piece: Piece) -> None:
         if times is None:
             self.untimed = self.untimed or piece.name
-        else:
-            self.any_times = True
+            return
+        self.any_times = True
         if not self.untimed:
             self.times.append(times)
 
@@ -209,7 +219,7 @@ class Store:
             phi=self.phi.finish() if plan.torsions.residues else None,
             psi=self.psi.finish() if plan.torsions.residues else None,
             residues=plan.torsions.residues,
-            weights=plan.weights,
+            masses=plan.masses,
             sources=tuple(self.sources),
             top=top,
             whole=self.whole,
@@ -238,7 +248,15 @@ def _warn_of_overlap(last_time: float | None, times: np.ndarray | None, piece: P
         )
 
 
-def _check_box(chunk: "md.Trajectory", rows: slice, numbers: np.ndarray, piece: Piece) -> None:
+def _as_slice(rows: np.ndarray) -> slice | np.ndarray:
+    """Return ascending rows as a slice if their steps are equal: it makes no copy of the other atoms."""
+    steps = np.unique(np.diff(rows))
+    return (
+        rows if len(steps) > 1 else slice(int(rows[0]), int(rows[-1]) + 1, int(steps[0]) if len(steps) else 1)
+    )
+
+
+def _check_box(chunk: "md.Trajectory", rows: slice | np.ndarray, numbers: np.ndarray, piece: Piece) -> None:
     """Raise if a frame has a periodic box that cannot be one."""
     if chunk.unitcell_lengths is None:
         return

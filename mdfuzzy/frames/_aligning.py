@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from mdfuzzy._check import InputTypeError, InputValueError
 from mdfuzzy.frames import _formats
@@ -51,10 +52,13 @@ class Fit:
 
     def alignment(self, moved: int = 0) -> Alignment:
         """Return the alignment that was applied."""
+        assert self.reference is not None, "the first frame was read"
         return Alignment(self.atoms, self.selection, self.reference, self.weights, moved)
 
 
-def make_fit(topology: "md.Topology", align: object, reference: object, *, mass_weighted: bool) -> Fit:
+def make_fit(
+    topology: "md.Topology", align: str | npt.ArrayLike, reference: object, *, mass_weighted: bool
+) -> Fit:
     """Decide what to fit frames on, or raise.
 
     Parameters
@@ -94,7 +98,8 @@ def _reference(reference: object, topology: "md.Topology", align: object, atoms:
         _formats.check_file(path, name="reference")
         if not _formats.has_topology(path):
             raise InputValueError(
-                f"`reference` must be a structure with the names of its atoms, such as a PDB file; got {path!r}."
+                f"`reference` must be a structure with the names of its atoms, such as a PDB file; got "
+                f"{path!r}."
             )
         names = _formats.read_topology(path, name="reference")
         reference = FilePiece(path).read(names, np.array([0]))
@@ -121,8 +126,8 @@ def _reference(reference: object, topology: "md.Topology", align: object, atoms:
             at = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
             difference = f"{reference.topology.atom(others[at])} instead of {topology.atom(atoms[at])}"
         raise InputValueError(
-            f"`reference` must have the atoms that `align` selects; {align!r} gives {difference} there. Choose "
-            f"atoms that both have."
+            f"`reference` must have the atoms that `align` selects; {align!r} gives {difference} there. "
+            f"Choose atoms that both have."
         )
     return reference.xyz[0][others]
 

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError
 from mdfuzzy._messages import warn_user
@@ -48,7 +49,7 @@ class Plan:
         The bonds along which molecules are put together, from their roots outwards.
     whole : bool or None
         Whether to do that always, never, or where there is a box.
-    weights : (m,) float64 or None
+    masses : (m,) float64 or None
         The masses of the selected atoms over their mean, if these weight them.
     fit : Fit or None
         What frames are fitted on; None if each pair is superposed instead.
@@ -61,7 +62,7 @@ class Plan:
     torsions: Torsions
     trees: np.ndarray
     whole: bool | None
-    weights: np.ndarray | None = None
+    masses: np.ndarray | None = None
     fit: Fit | None = None
     molecules: np.ndarray | None = None
 
@@ -86,7 +87,7 @@ class Plan:
         return self.whole is not False and known and has_box(chunk)
 
     def fitted_on_first(self, chunk: "md.Trajectory", piece: Piece) -> "Plan":
-        """Return the plan with the first frame of a chunk as the reference structure, if there is none yet."""
+        """Return the plan with the first frame of a chunk as the reference structure, unless it has one."""
         if self.fit is None or self.fit.reference is not None:
             return self
         _, taken, _ = self._gather(chunk, [0], piece)
@@ -98,7 +99,7 @@ class Plan:
             )
         return replace(self, fit=self.fit.onto(aligned, "the first frame"))
 
-    def take(self, chunk: "md.Trajectory", rows: slice | list, piece: Piece) -> Taken:
+    def take(self, chunk: "md.Trajectory", rows: slice | np.ndarray | list[int], piece: Piece) -> Taken:
         """Take what is needed from some frames of a chunk."""
         import mdtraj as md
 
@@ -119,7 +120,7 @@ class Plan:
         return Taken(selected, np.degrees(angles), moved)
 
     def _gather(
-        self, chunk: "md.Trajectory", rows: slice | list, piece: Piece
+        self, chunk: "md.Trajectory", rows: slice | np.ndarray | list[int], piece: Piece
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the needed atoms of whole molecules, the selected and aligned atoms as they are to be taken,
         and which frames have a molecule that was moved to its nearest image.
@@ -142,17 +143,17 @@ class Plan:
         return xyz, taken, moved
 
 
-def _box(chunk: "md.Trajectory", rows: slice | list) -> tuple[np.ndarray, np.ndarray]:
+def _box(chunk: "md.Trajectory", rows: slice | np.ndarray | list[int]) -> tuple[np.ndarray, np.ndarray]:
     return chunk.unitcell_lengths[rows], chunk.unitcell_angles[rows]
 
 
 def make_plan(
     topology: "md.Topology",
-    atoms: object,
+    atoms: str | npt.ArrayLike | None,
     whole: bool | None,
     *,
     words: str | None = None,
-    align: object = None,
+    align: str | npt.ArrayLike | None = None,
     reference: object = None,
     mass_weighted: bool = False,
 ) -> Plan:
@@ -164,7 +165,7 @@ def make_plan(
     check_residues(topology, indices)
     if words is not None:
         selection = f"{words} ({len(indices)} of {topology.n_atoms} atoms)"
-    weights = find_masses(topology, indices) if mass_weighted else None
+    masses = find_masses(topology, indices) if mass_weighted else None
     fit = None if align is None else make_fit(topology, align, reference, mass_weighted=mass_weighted)
     bonds, torsions = Bonds.of(topology), Torsions.of(topology)
     warn_of_pitfalls(topology, indices, bonds, aligned=fit is not None)
@@ -177,12 +178,12 @@ def make_plan(
             "`whole` must not be True if the topology has no bonds. Add them, or leave it out."
         )
     molecules = None if fit is None else bonds.molecules
-    return Plan(indices, selection, torsions, trees, whole, weights, fit, molecules)
+    return Plan(indices, selection, torsions, trees, whole, masses, fit, molecules)
 
 
 def make_plan_for_arrays(
     n_atoms: int,
-    atoms: object,
+    atoms: str | npt.ArrayLike | None,
     whole: bool | None,
     *,
     align: object = None,

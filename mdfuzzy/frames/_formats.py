@@ -88,7 +88,7 @@ def check_file(path: str, *, name: str) -> None:
     _check_name(path, name)
     if not os.path.exists(path):
         raise FileNotFoundError(f"`{name}` must be an existing file; got {path!r}. There is no such file.")
-    known = set(FormatRegistry.loaders)
+    known = frozenset(FormatRegistry.loaders)
     if name == "top":
         known = _WITH_TOPOLOGY | {".prmtop", ".parm7", ".prm7", ".psf"}
     _check_kind(path, name)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _CODE = "from mdfuzzy.frames._guarded import serve; serve()"
 #: The process that waits for the next file, if there is one.
-_IDLE: list[subprocess.Popen] = []
+_IDLE: list[subprocess.Popen[bytes]] = []
 
 
 def chunks(path: str, topology: "md.Topology", size: int) -> Iterator["md.Trajectory"]:
@@ -51,12 +51,13 @@ def count(path: str) -> int:
 def _answers(request: str, *arguments: object) -> Iterator[Any]:
     """Yield what the other process answers; raise what it raises, and a `DamageError` if it dies."""
     process = _take()
+    requests, answers = _pipes(process)
     whole = False  # whether all of the answer was read
     try:
-        pickle.dump((request, *arguments), process.stdin)
-        process.stdin.flush()
+        pickle.dump((request, *arguments), requests)
+        requests.flush()
         while True:
-            kind, value = pickle.load(process.stdout)
+            kind, value = pickle.load(answers)
             if kind == "answer":
                 yield value
                 continue
@@ -73,7 +74,7 @@ def _answers(request: str, *arguments: object) -> Iterator[Any]:
             _end(process)
 
 
-def _take() -> subprocess.Popen:
+def _take() -> subprocess.Popen[bytes]:
     """Return a process that waits for requests."""
     while _IDLE:
         process = _IDLE.pop()
@@ -83,11 +84,19 @@ def _take() -> subprocess.Popen:
     return start_python(_CODE, listens=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
 
-def _end(process: subprocess.Popen) -> None:
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    """Return where requests go, and where answers come from."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    return process.stdin, process.stdout
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    requests, answers = _pipes(process)
     process.kill()
-    process.stdout.close()
+    answers.close()
     with suppress(OSError):  # what was left to write, to a process that is gone
-        process.stdin.close()
+        requests.close()
     process.wait()
 
 
@@ -107,11 +116,11 @@ def serve() -> None:
             request, *arguments = pickle.load(requests)
         except EOFError:
             return
+        ending: tuple[str, Exception | None] = "end", None
         try:
             for value in _SERVICES[request](*arguments):
                 pickle.dump(("answer", value), answers, protocol=pickle.HIGHEST_PROTOCOL)
                 answers.flush()
-            ending = "end", None
         except Exception as error:
             ending = "error", _plain(error)
         pickle.dump(ending, answers)
@@ -141,7 +150,9 @@ def _read_chunks(path: str, size: int, topology: "md.Topology") -> Iterator[tupl
             yield _checked(chunk.xyz, chunk.time, chunk.unitcell_lengths, chunk.unitcell_angles)
 
 
-def _checked(xyz: np.ndarray | None, time: np.ndarray | None, lengths: object, angles: object) -> tuple:
+def _checked(
+    xyz: np.ndarray | None, time: np.ndarray | None, lengths: np.ndarray | None, angles: np.ndarray | None
+) -> tuple[np.ndarray | None, ...]:
     if xyz is None or xyz.ndim != 3:
         raise DamageError("it has no coordinates")
     if (lengths is None) != (angles is None):

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,17 +32,15 @@ class UniversePiece:
         The atoms of a frame: those of the universe, or of the molecules that the selection is part of.
     first, count : int
         Which frames of the universe.
-    updating : UpdatingAtomGroup or None
-        The selection, if its atoms may change from frame to frame, which is refused.
-    chosen : (m,) int or None
-        Its atoms when it was opened.
+    updating : (UpdatingAtomGroup, (m,) int array) or None
+        The selection, if its atoms may change from frame to frame, which is refused, and its atoms when it
+        was opened.
     """
 
     data: "AtomGroup"
     first: int = 0
-    count: int | None = None
-    updating: "UpdatingAtomGroup | None" = None
-    chosen: np.ndarray | None = None
+    count: int
+    updating: "tuple[UpdatingAtomGroup, np.ndarray] | None" = None
     path: None = None
     name: str = ""
 
@@ -71,7 +69,10 @@ class UniversePiece:
     def n_atoms(self) -> int:
         return len(self.data)
 
-    def frame_count(self) -> int | None:
+    def topology(self) -> None:
+        """Return None: the topology of universes is made of all of them together."""
+
+    def frame_count(self) -> int:
         return self.count
 
 
@@ -102,11 +103,12 @@ class Chunk:
         piece, frame = self.piece, self.piece.universe.trajectory.ts
         if not frame.has_positions:
             raise InputValueError(f"{piece.name} has no positions in frame {frame.frame}. Leave it out.")
-        if piece.updating is not None and not np.array_equal(piece.updating.indices, piece.chosen):
+        group, chosen = piece.updating or (None, np.empty(0))
+        if group is not None and not np.array_equal(group.indices, chosen):
             raise InputValueError(
                 f"An AtomGroup must hold the same atoms in every frame; {piece.name} is updating, and has "
-                f"{len(piece.updating)} atoms in frame {frame.frame}, not the {len(piece.chosen)} "
-                f"before. Select without updating=True."
+                f"{len(group)} atoms in frame {frame.frame}, not the {len(chosen)} before. Select without "
+                f"updating=True."
             )
         positions = frame.positions if self._atoms is None else frame.positions[self._atoms]
         self.xyz.append(np.divide(positions, _ANGSTROM_PER_NM, dtype=np.float32))
@@ -118,7 +120,7 @@ class Chunk:
         """Return the collected frames and begin again with none."""
         import mdtraj as md
 
-        box: tuple = (None, None)
+        box: tuple[np.ndarray | None, np.ndarray | None] = (None, None)
         known = [each is not None for each in self.boxes]
         if all(known):
             boxes = np.array(self.boxes)
@@ -155,15 +157,15 @@ class Universes:
     def words(self) -> str | None:
         return None if self.atoms is None else "the AtomGroup"
 
-    def places(self, align: object) -> object:
+    def places(self, align: Any) -> Any:
         """Return an AtomGroup as places among the atoms that all frames have; anything else as it is."""
         if not is_of_mdanalysis(align):
             return align
         known, wanted = self.trajectories[0][0].data.indices, np.sort(align.atoms.indices)
         if not np.isin(wanted, known).all():
             raise InputValueError(
-                "`align` must select atoms that all frames have; the AtomGroup holds others. Load universes of "
-                "the same atoms, or select atoms in the molecules that are compared."
+                "`align` must select atoms that all frames have; the AtomGroup holds others. Load universes "
+                "of the same atoms, or select atoms in the molecules that are compared."
             )
         return np.searchsorted(known, wanted)
 
@@ -176,7 +178,7 @@ def is_of_mdanalysis(item: object) -> bool:
     return "MDAnalysis" in kinds and hasattr(item, "universe")
 
 
-def open_universes(paths: object) -> Universes:
+def open_universes(paths: Any) -> Universes:
     """Return the pieces that universes or atom groups stand for, or raise.
 
     The frames have all atoms of the universes if these are alike. Otherwise, for example if one holds more
@@ -222,7 +224,7 @@ def kept_places(universes: "Iterable[Universe]") -> Iterator[None]:
             _ = trajectory[frame]
 
 
-def check_item(item: object) -> None:
+def check_item(item: Any) -> None:
     """Raise unless this is a universe or a group of atoms whose frames can be read."""
     if not is_of_mdanalysis(item) or isinstance(item, list | tuple):
         raise InputTypeError(
@@ -301,10 +303,10 @@ def _parts(item: "Universe | AtomGroup", system: "AtomGroup", name: str) -> list
     counts = [reader.n_frames for reader in getattr(trajectory, "readers", [trajectory])]
     if item.universe.kwargs.get("continuous") or sum(counts) != trajectory.n_frames:
         counts = [trajectory.n_frames]
-    updating, chosen = (item, item.indices) if isinstance(item, UpdatingAtomGroup) else (None, None)
+    updating = (item, item.indices) if isinstance(item, UpdatingAtomGroup) else None
     starts = np.cumsum([0, *counts[:-1]]).tolist()
     return [
-        UniversePiece(data=system, first=first, count=count, updating=updating, chosen=chosen, name=name)
+        UniversePiece(data=system, first=first, count=count, updating=updating, name=name)
         for first, count in zip(starts, counts, strict=True)
     ]
 

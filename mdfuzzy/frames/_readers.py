@@ -3,11 +3,12 @@
 import glob
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from mdfuzzy._check import InputTypeError, InputValueError, check_unmasked
 from mdfuzzy.frames import _formats
@@ -15,6 +16,12 @@ from mdfuzzy.frames._mdanalysis import UniversePiece, is_of_mdanalysis
 
 if TYPE_CHECKING:
     import mdtraj as md
+    from MDAnalysis import AtomGroup, Universe
+
+    #: What a piece of a trajectory is read from.
+    Item: TypeAlias = str | os.PathLike[str] | md.Trajectory | np.ndarray | Universe | AtomGroup
+    #: Trajectories, of which each may be a list of pieces.
+    Items: TypeAlias = Item | Sequence[Item | Sequence[Item]]
 
 _OBJECT_FRAMES = 4096
 
@@ -69,8 +76,10 @@ class TrajectoryPiece:
         import mdtraj as md
 
         whole = self.data
-        box = whole.unitcell_lengths, whole.unitcell_angles
-        box = [None if values is None else values[numbers] for values in box]
+        box = (
+            None if values is None else values[numbers]
+            for values in (whole.unitcell_lengths, whole.unitcell_angles)
+        )
         return md.Trajectory(whole.xyz[numbers], topology, whole.time[numbers], *box)
 
     @property
@@ -117,7 +126,7 @@ class ArrayPiece:
 Piece = FilePiece | TrajectoryPiece | ArrayPiece | UniversePiece
 
 
-def open_piece(item: object, number: int = 0) -> Piece:
+def open_piece(item: Any, number: int = 0) -> Piece:
     """Return the piece that a path or an object stands for (of trajectory `number`), or raise."""
     if isinstance(item, str | os.PathLike):
         path = os.path.abspath(os.path.expanduser(os.fspath(item)))
@@ -134,18 +143,18 @@ def open_piece(item: object, number: int = 0) -> Piece:
     if hasattr(item, "xyz") and hasattr(item, "unitcell_lengths"):
         return TrajectoryPiece(item, name=f"trajectory {number} (an md.Trajectory)")
     if is_of_mdanalysis(item):
-        return UniversePiece(data=item, name=f"trajectory {number}")
+        return UniversePiece(data=item, count=item.universe.trajectory.n_frames, name=f"trajectory {number}")
     raise InputTypeError(
         f"`paths` must be a path, an md.Trajectory, an array of shape (frames, atoms, 3), a universe or atom "
         f"group of MDAnalysis, or a list of these; got {type(item).__name__}."
     )
 
 
-def expand(paths: object, lengths: object = None) -> list[list[Piece]]:
+def expand(paths: "Items", lengths: npt.ArrayLike | None = None) -> list[list[Piece]]:
     """Return the pieces of every trajectory: globs matched, nested lists as the pieces of one trajectory."""
     if lengths is not None:
         return [[part] for part in _cut(paths, lengths)]
-    trajectories = []
+    trajectories: list[list[Piece]] = []
     for item in paths if isinstance(paths, list | tuple) else [paths]:
         if isinstance(item, list | tuple):
             number = len(trajectories)
@@ -158,7 +167,7 @@ def expand(paths: object, lengths: object = None) -> list[list[Piece]]:
     return trajectories
 
 
-def _match(item: object) -> list[object]:
+def _match(item: object) -> Sequence[object]:
     """Return the files that match a glob, in natural order (run2 before run10), or the item itself."""
     if not isinstance(item, str | os.PathLike):
         return [item]
@@ -170,14 +179,18 @@ def _match(item: object) -> list[object]:
         raise FileNotFoundError(
             f"`paths` must name existing files; got the pattern {path!r}, which matches none."
         )
-    return sorted(matches, key=lambda match: [(int(d or 0), s) for d, s in re.findall(r"(\d+)|(\D+)", match)])
+    return sorted(matches, key=_natural)
 
 
-def _cut(array: object, lengths: object) -> list[ArrayPiece]:
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [(int(digits or 0), rest) for digits, rest in re.findall(r"(\d+)|(\D+)", name)]
+
+
+def _cut(array: object, lengths: npt.ArrayLike) -> list[Piece]:
     """Cut one array into trajectories of the given lengths."""
     if not isinstance(array, np.ndarray):
         raise InputTypeError(f"`lengths` is for one array; `paths` is {type(array).__name__}.")
-    piece = open_piece(array)
+    open_piece(array)
     counts = np.asarray(lengths)
     integers = counts.ndim == 1 and counts.size > 0 and np.issubdtype(counts.dtype, np.integer)
     if not integers or counts.min() < 1 or counts.sum() != len(array):
@@ -185,5 +198,5 @@ def _cut(array: object, lengths: object) -> list[ArrayPiece]:
             f"`lengths` must be positive ints that sum to the number of frames, {len(array)}; "
             f"got {lengths!r}."
         )
-    parts = np.split(piece.data, np.cumsum(counts)[:-1])
+    parts = np.split(array, np.cumsum(counts)[:-1])
     return [open_piece(part, number) for number, part in enumerate(parts)]

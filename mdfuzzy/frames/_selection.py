@@ -82,8 +82,8 @@ def check_indices(atoms: npt.ArrayLike, total: int, *, name: str = "atoms") -> n
     indices = np.asarray(atoms)
     if indices.ndim != 1 or (indices.size and not np.issubdtype(indices.dtype, np.integer)):
         raise InputTypeError(
-            f"`{name}` must be a selection string or a one-dimensional array of atom indices; got an array of "
-            f"shape {indices.shape} and type {indices.dtype}. For a mask, pass np.flatnonzero(mask)."
+            f"`{name}` must be a selection string or a one-dimensional array of atom indices; got an array "
+            f"of shape {indices.shape} and type {indices.dtype}. For a mask, pass np.flatnonzero(mask)."
         )
     if indices.size and not 0 <= indices.min() <= indices.max() < total:
         bad = indices[(indices < 0) | (indices >= total)][0]

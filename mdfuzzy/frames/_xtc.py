@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from io import BufferedReader
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -70,7 +71,7 @@ def count(path: str) -> int:
     return frames
 
 
-def _find(file: BinaryIO, place: int, n_atoms: int, limit: int) -> tuple[np.ndarray, Exception | None]:
+def _find(file: BufferedReader, place: int, n_atoms: int, limit: int) -> tuple[np.ndarray, Exception | None]:
     """Return where the next frames begin, at most `limit`, and the last of them ends; and what is wrong."""
     from mdfuzzy._kernels.xtc import BAD_HEADER, CUT, OTHER_ATOMS, find_frames
 
@@ -96,7 +97,7 @@ def _find(file: BinaryIO, place: int, n_atoms: int, limit: int) -> tuple[np.ndar
 
 
 def _unpack(
-    file: BinaryIO, starts: np.ndarray, topology: "md.Topology"
+    file: BufferedReader, starts: np.ndarray, topology: "md.Topology"
 ) -> "tuple[md.Trajectory | None, Exception | None]":
     """Return the frames up to the first that is damaged, and what is wrong with that."""
     import mdtraj as md
@@ -106,7 +107,7 @@ def _unpack(
     length = int(starts[-1] - starts[0])
     data = np.zeros(min(length, os.fstat(file.fileno()).st_size - int(starts[0])) + 8, np.uint8)
     file.seek(int(starts[0]))
-    got = file.readinto(memoryview(data)[:-8])
+    got = file.readinto(data[:-8].data)
     data = data[: got + 8]
     n = len(starts) - 1
     xyz, head = np.empty((n, topology.n_atoms, 3), np.float32), np.empty((n, 10), np.float32)

@@ -1,15 +1,18 @@
 """Frames that were superposed on a reference by some atoms, and are compared by others."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError, check_type
 from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.metric import ALIGNED_MASS_RMSD, ALIGNED_RMSD, Metric
 from mdfuzzy.frames.superposition import Alignment
+from mdfuzzy.frames.trajectories import Trajectories
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -28,11 +31,12 @@ class AlignedFrames(Frames):
     Attributes
     ----------
     xyz : (n, atoms, 3) float32
-        Coordinates of the loaded atoms in nm, after the superposition; the origin is the centre of the aligned
-        atoms of the reference.
+        Coordinates of the loaded atoms in nm, after the superposition; the origin is the centre of the
+        aligned atoms of the reference.
     alignment : Alignment
         The aligned atoms and the reference.
-    lengths, times, topology, atoms, selection, phi, psi, residues, weights, sources, top, whole, reading
+    lengths, times, weights, topology, atoms, selection, phi, psi, residues, masses, sources, top, whole,
+    reading
         As in `Frames`.
 
     Examples
@@ -59,12 +63,12 @@ class AlignedFrames(Frames):
     @property
     def metric(self) -> Metric:
         """How two frames are compared: RMSD in nm without superposition; mass-weighted if asked for."""
-        return ALIGNED_RMSD if self.weights is None else ALIGNED_MASS_RMSD
+        return ALIGNED_RMSD if self.masses is None else ALIGNED_MASS_RMSD
 
     @property
     def points(self) -> np.ndarray:
         """Coordinates over the root of the number of atoms, (n, 3 atoms): their distance is the RMSD."""
-        roots = np.sqrt((1.0 if self.weights is None else self.weights) / np.full(self.n_atoms, self.n_atoms))
+        roots = np.sqrt((1.0 if self.masses is None else self.masses) / np.full(self.n_atoms, self.n_atoms))
         return (self.xyz * roots[:, None]).reshape(len(self), -1)
 
     @property
@@ -94,20 +98,23 @@ class AlignedFrames(Frames):
 
     def subset(self, frames: np.ndarray) -> "AlignedFrames":
         """Return the coordinates of `frames`, numbers over all trajectories, as one trajectory."""
-        lengths = np.array([len(frames)])
         return AlignedFrames(
-            xyz=self.xyz[frames], lengths=lengths, weights=self.weights, alignment=self.alignment
+            xyz=self.xyz[frames],
+            lengths=np.array([len(frames)]),
+            weights=None if self.weights is None else self.weights[frames],
+            masses=self.masses,
+            alignment=self.alignment,
         )
 
-    def like(self, data: object) -> "AlignedFrames":
+    def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "AlignedFrames":
         """Return `data` if it is frames of the same atoms, aligned on the same structure; otherwise raise."""
         found = super().like(data)
         assert isinstance(found, AlignedFrames)  # it has the same metric
         ours, theirs = self.alignment.reference, found.alignment.reference
         if ours.shape != theirs.shape or np.abs(ours - theirs).max() > _SAME:
             raise InputValueError(
-                "`data` must be aligned on the reference structure of `result`; got frames aligned on another. "
-                "Load them with reference=result.data."
+                "`data` must be aligned on the reference structure of `result`; got frames aligned on "
+                "another. Load them with reference=result.data."
             )
         return found
 
@@ -125,6 +132,7 @@ class AlignedFrames(Frames):
         from mdfuzzy.frames._periodic import bring_together, make_whole
         from mdfuzzy.frames._selection import Bonds
 
+        assert self.atoms is not None, "aligned frames have a topology"
         used = np.union1d(self.atoms, self.alignment.atoms)
         bonds = Bonds.of(topology).joined(topology, used)
         make_whole(xyz, lengths, angles, bonds.trees(used))

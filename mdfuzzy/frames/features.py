@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +10,7 @@ import numpy.typing as npt
 from mdfuzzy._check import InputTypeError, InputValueError, check_finite, check_numbers, check_real, read_only
 from mdfuzzy.frames.metric import EUCLIDEAN, Metric
 from mdfuzzy.frames.trajectories import Trajectories, shorten
+from mdfuzzy.frames.weights import Weights, frame_weights
 
 
 class Features(Trajectories):
@@ -22,6 +24,8 @@ class Features(Trajectories):
         The columns that are periodic, such as torsion angles.
     period : float
         Their period: 360 for degrees, 2 * pi for radians.
+    weights, log_weights : array or sequence of arrays, optional
+        Weights of the frames, or their logarithms, for frames of a biased simulation: see `weighted`.
 
     Attributes
     ----------
@@ -44,16 +48,25 @@ class Features(Trajectories):
     (5, 3)
     """
 
+    values: np.ndarray
+    periodic: np.ndarray
+    period: float
+
     def __init__(
         self,
         arrays: npt.ArrayLike | Sequence[npt.ArrayLike],
         *,
         periodic: Sequence[int] | None = None,
         period: float = 360.0,
+        weights: Weights | None = None,
+        log_weights: Weights | None = None,
     ) -> None:
-        several = isinstance(arrays, Iterable) and not hasattr(arrays, "__array__")  # a data frame is one
-        parts = list(arrays) if several else [arrays]
-        parts = [check_numbers("arrays", part) for part in parts]
+        # A data frame is iterable, too, but one array.
+        several = isinstance(arrays, Iterable) and not hasattr(arrays, "__array__")
+        parts = [
+            check_numbers("arrays", part)
+            for part in (cast(Iterable[object], arrays) if several else [arrays])
+        ]
         if not parts or any(p.ndim != 2 or 0 in p.shape or p.shape[1] != parts[0].shape[1] for p in parts):
             raise InputValueError(
                 f"`arrays` must be one or more arrays of shape (frames, features), none empty, with the same "
@@ -86,14 +99,17 @@ class Features(Trajectories):
                 "`periodic`."
             )
         object.__setattr__(self, "period", period)
+        found = frame_weights(weights, log_weights, lengths=self.lengths, times=self.times)
+        object.__setattr__(self, "weights", None if found is None else read_only(found))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"`Features` cannot be changed; tried to set {name!r}.")
 
     def __repr__(self) -> str:
         trajectories = "1 trajectory" if self.n_trajectories == 1 else f"{self.n_trajectories} trajectories"
-        angles = f"; periodic columns {shorten(self.periodic.tolist())}" if len(self.periodic) else ""
-        return f"Features({len(self):,} vectors of {self.values.shape[1]} in {trajectories}{angles})"
+        parts = [f"{len(self):,} vectors of {self.values.shape[1]} in {trajectories}"]
+        parts += [f"periodic columns {shorten(self.periodic.tolist())}"] if len(self.periodic) else []
+        return f"Features({'; '.join(parts + self._weighted_words())})"
 
     @property
     def metric(self) -> Metric:
@@ -132,9 +148,12 @@ class Features(Trajectories):
 
     def subset(self, frames: np.ndarray) -> "Features":
         """Return the vectors of `frames`, numbers over all trajectories, as one trajectory."""
-        return Features(self.values[frames], periodic=self.periodic.tolist(), period=self.period)
+        chosen = None if self.weights is None else self.weights[frames]
+        return Features(
+            self.values[frames], periodic=self.periodic.tolist(), period=self.period, weights=chosen
+        )
 
-    def like(self, data: object) -> "Features":
+    def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Features":
         """Return `data` as features with the same periodic columns; raise if it is something else."""
         if isinstance(data, Features):
             return data
@@ -143,7 +162,8 @@ class Features(Trajectories):
                 f"`data` must be features, as `result` was made of; got {type(data).__name__}."
             )
         several = isinstance(data, list | tuple) and all(np.ndim(part) == 2 for part in data)
-        return Features(data if several else [data], periodic=self.periodic.tolist(), period=self.period)
+        arrays = cast(Sequence[npt.ArrayLike], data if several else [data])
+        return Features(arrays, periodic=self.periodic.tolist(), period=self.period)
 
     def essence(self) -> Iterator[npt.ArrayLike]:
         """Yield the periodic columns and their period."""

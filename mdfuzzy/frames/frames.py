@@ -1,7 +1,7 @@
 """Frames of trajectories: coordinates to be compared by RMSD, and where each of them comes from."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -13,6 +13,7 @@ from mdfuzzy._messages import counted
 from mdfuzzy.frames._provenance import Source, chosen_sources, source_frames
 from mdfuzzy.frames.metric import MASS_RMSD, RMSD, Metric
 from mdfuzzy.frames.trajectories import Trajectories, even_step, shorten
+from mdfuzzy.frames.weights import frame_weights
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -33,6 +34,8 @@ class Frames(Trajectories):
         Frames per trajectory.
     times : (n,) float64 or None
         Times in ps; None unless every trajectory has them.
+    weights : (n,) float64 or None
+        The weight of each frame, the largest 1; None if every frame counts the same.
     topology : md.Topology or None
         The loaded atoms; None for frames that come from arrays.
     atoms : (atoms,) int64 or None
@@ -43,7 +46,7 @@ class Frames(Trajectories):
         Backbone torsions in degrees, of every residue of the whole topology that has both; None if none has.
     residues : tuple of str
         The labels of these residues, such as ``"ALA2"``.
-    weights : (atoms,) float64 or None
+    masses : (atoms,) float64 or None
         The masses of the atoms over their mean, if RMSD is mass-weighted.
     sources : tuple of Source
         The runs of frames, in order: enough to read any frame back with all its atoms.
@@ -68,13 +71,14 @@ class Frames(Trajectories):
     lengths: np.ndarray
     _: KW_ONLY
     times: np.ndarray | None = None
+    weights: np.ndarray | None = None
     topology: "md.Topology | None" = None
     atoms: np.ndarray | None = None
     selection: str = ""
     phi: np.ndarray | None = None
     psi: np.ndarray | None = None
     residues: tuple[str, ...] = ()
-    weights: np.ndarray | None = None
+    masses: np.ndarray | None = None
     sources: tuple[Source, ...] = ()
     top: "str | md.Topology | None" = None
     whole: bool = False
@@ -87,16 +91,20 @@ class Frames(Trajectories):
         object.__setattr__(self, "xyz", read_only(xyz))
         self._check_lengths(len(xyz))
         self._check_origin()
-        expected = {"times": (len(xyz),), "atoms": (xyz.shape[1],), "weights": (xyz.shape[1],)}
-        expected |= dict.fromkeys(("phi", "psi"), (len(xyz), len(self.residues)))
-        types = {"times": np.float64, "atoms": np.int64, "weights": np.float64}
-        types |= {"phi": np.float32, "psi": np.float32}
+        torsions = len(xyz), len(self.residues)
+        expected: dict[str, tuple[int, ...]]
+        expected = {"times": (len(xyz),), "atoms": (xyz.shape[1],), "phi": torsions, "psi": torsions}
+        expected["masses"] = expected["atoms"]
+        types = {"times": np.float64, "atoms": np.int64, "phi": np.float32, "psi": np.float32}
+        types["masses"] = np.float64
         for name, shape in expected.items():
             if getattr(self, name) is not None:
                 array = np.ascontiguousarray(getattr(self, name), dtype=types[name])
                 if array.shape != shape:
                     raise InputValueError(f"`{name}` must have shape {shape}; got {array.shape}.")
                 object.__setattr__(self, name, read_only(array))
+        found = frame_weights(self.weights, None, lengths=self.lengths)
+        object.__setattr__(self, "weights", None if found is None else read_only(found))
         if self.topology is not None and self.topology.n_atoms != xyz.shape[1]:
             raise InputValueError(
                 f"`topology` must have the atoms of `xyz`, {xyz.shape[1]}; got {self.topology.n_atoms}."
@@ -123,15 +131,15 @@ class Frames(Trajectories):
     @property
     def metric(self) -> Metric:
         """How two frames are compared: RMSD in nm, every pair superposed; mass-weighted if asked for."""
-        return RMSD if self.weights is None else MASS_RMSD
+        return RMSD if self.masses is None else MASS_RMSD
 
     @property
     def points(self) -> np.ndarray:
-        """What is compared: `xyz`; if atoms have weights, from the weighted centre, times their roots."""
-        if self.weights is None:
+        """What is compared: `xyz`; if masses weight it, from the centre of mass, times their square roots."""
+        if self.masses is None:
             return self.xyz
-        centres = np.einsum("nak,a->nk", self.xyz, self.weights / self.weights.sum())
-        return ((self.xyz - centres[:, None]) * np.sqrt(self.weights)[:, None]).astype(np.float32)
+        centres = np.einsum("nak,a->nk", self.xyz, self.masses / self.masses.sum())
+        return ((self.xyz - centres[:, None]) * np.sqrt(self.masses)[:, None]).astype(np.float32)
 
     @property
     def fit_atoms(self) -> np.ndarray | None:
@@ -167,9 +175,10 @@ class Frames(Trajectories):
 
     def subset(self, frames: np.ndarray) -> Self:
         """Return the coordinates of `frames`, numbers over all trajectories, as one trajectory."""
-        return type(self)(self.xyz[frames], np.array([len(frames)]), weights=self.weights)
+        weights = None if self.weights is None else self.weights[frames]
+        return type(self)(self.xyz[frames], np.array([len(frames)]), weights=weights, masses=self.masses)
 
-    def like(self, data: object) -> "Frames":
+    def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Frames":
         """Return `data` if it is Frames of the same atoms; otherwise raise."""
         if not isinstance(data, Frames):
             kind = type(data).__name__
@@ -177,13 +186,12 @@ class Frames(Trajectories):
                 f"`data` must be Frames, as `result` was made of; got {kind}. Use mf.load(...)."
             )
         if self.topology is not None and data.topology is not None:
-            _check_atoms(
-                *([f"{a.residue.name}-{a.name}" for a in each.topology.atoms] for each in (self, data))
-            )
+            _check_atoms(_atom_names(self.topology), _atom_names(data.topology))
         if data.metric != self.metric:
             raise InputValueError(
-                f"`data` must be compared as `result` was, by {self.metric.name}; got frames that are compared "
-                f"by {data.metric.name}. Load them with the same `align`, `mass_weighted` and `symmetry`."
+                f"`data` must be compared as `result` was, by {self.metric.name}; got frames that are "
+                f"compared by {data.metric.name}. Load them with the same `align`, `mass_weighted` and "
+                f"`symmetry`."
             )
         return data
 
@@ -204,14 +212,20 @@ class Frames(Trajectories):
         indices = self._ascending(chosen)
         trajectory, _ = self.locate(indices)
         kept, lengths = np.unique(trajectory, return_counts=True)
-        rows = {name: getattr(self, name) for name in ("times", "phi", "psi")}
+        times, weights, phi, psi = (
+            None if values is None else values[indices]
+            for values in (self.times, self.weights, self.phi, self.psi)
+        )
         return replace(
             self,
             xyz=self.xyz[indices],
             lengths=lengths,
             sources=tuple(chosen_sources(self.sources, indices, kept)),
+            times=times,
+            weights=weights,
+            phi=phi,
+            psi=psi,
             reading=None,
-            **{name: None if values is None else values[indices] for name, values in rows.items()},
         )
 
     def _ascending(self, chosen: slice | npt.ArrayLike) -> np.ndarray:
@@ -239,6 +253,7 @@ class Frames(Trajectories):
             parts.append(_span(self.split(self.times)))
         if self.residues:
             parts.append(f"phi and psi of {shorten(self.residues)}")
+        parts += self._weighted_words()
         return f"{type(self).__name__}({'; '.join(parts)})"
 
     def summary(self) -> str:
@@ -337,6 +352,7 @@ class Frames(Trajectories):
         from mdfuzzy.frames._readers import open_piece
 
         places, numbers = self.sources_of(chosen)
+        assert self.top is not None, "what has sources and a topology has this"
         topology = read_topology(self.top) if isinstance(self.top, str) else self.top.copy()
         xyz = np.empty((len(chosen), topology.n_atoms, 3), np.float32)
         boxes = np.full((2, len(chosen), 3), np.nan, np.float32)
@@ -347,11 +363,12 @@ class Frames(Trajectories):
             if has_box(part):
                 boxes[0, rows], boxes[1, rows] = part.unitcell_lengths, part.unitcell_angles
             xyz[rows] = part.xyz
-        box = (None, None) if np.isnan(boxes).any() else tuple(boxes)
-        if self.whole and box[0] is not None:
+        box = None if np.isnan(boxes).any() else (boxes[0], boxes[1])
+        if self.whole and box is not None:
             self._put_together(xyz, *box, topology)
         self._check_same(xyz, chosen)
-        return md.Trajectory(xyz, topology, None if self.times is None else self.times[chosen], *box)
+        times = None if self.times is None else self.times[chosen]
+        return md.Trajectory(xyz, topology, times, *(box or (None, None)))
 
     def _put_together(
         self, xyz: np.ndarray, lengths: np.ndarray, angles: np.ndarray, topology: "md.Topology"
@@ -360,11 +377,12 @@ class Frames(Trajectories):
         from mdfuzzy.frames._periodic import make_whole
         from mdfuzzy.frames._selection import Bonds
 
-        make_whole(xyz, lengths, angles, Bonds.of(topology).trees(self.atoms))
+        atoms = np.arange(topology.n_atoms) if self.atoms is None else self.atoms
+        make_whole(xyz, lengths, angles, Bonds.of(topology).trees(atoms))
 
     def _as_loaded(self, xyz: np.ndarray) -> np.ndarray:
         """Return the loaded atoms of frames with all atoms as `xyz` has them, float64."""
-        chosen = xyz[:, self.atoms].astype(np.float64)
+        chosen = (xyz if self.atoms is None else xyz[:, self.atoms]).astype(np.float64)
         return chosen - chosen.mean(axis=1, keepdims=True)
 
     def _check_same(self, xyz: np.ndarray, chosen: np.ndarray) -> None:

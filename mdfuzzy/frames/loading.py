@@ -3,47 +3,50 @@
 import logging
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import (
-    InputTypeError,
-    InputValueError,
-    check_int,
-    check_optional_bool,
-    check_real,
-    check_type,
-)
+from mdfuzzy._check import InputTypeError, InputValueError, check_optional_bool, check_type
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames import _formats
 from mdfuzzy.frames._accumulator import Store
 from mdfuzzy.frames._extraction import make_plan, make_plan_for_arrays
 from mdfuzzy.frames._mdanalysis import UniversePiece, is_of_mdanalysis, kept_places, open_universes
 from mdfuzzy.frames._readers import FilePiece, Piece, expand
+from mdfuzzy.frames._window import Window
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.weights import Weights
 
 if TYPE_CHECKING:
     import mdtraj as md
 
+    from mdfuzzy.frames._readers import Items
     from mdfuzzy.frames.aligned import AlignedFrames
+
+    Top: TypeAlias = str | os.PathLike[str] | md.Topology | md.Trajectory | None
 
 logger = logging.getLogger("mdfuzzy")
 
 
 def load(
-    paths: object,
+    paths: "Items",
     *,
-    top: "str | os.PathLike | md.Topology | md.Trajectory | None" = None,
+    top: "Top" = None,
     atoms: str | npt.ArrayLike | None = None,
     align: str | npt.ArrayLike | None = None,
-    reference: "str | os.PathLike | md.Trajectory | AlignedFrames | None" = None,
+    reference: "str | os.PathLike[str] | md.Trajectory | AlignedFrames | None" = None,
     mass_weighted: bool = False,
     stride: int = 1,
+    begin: float | None = None,
+    end: float | None = None,
     whole: bool | None = None,
     timestep: float | None = None,
     lengths: Sequence[int] | None = None,
+    weights: Weights | None = None,
+    log_weights: Weights | None = None,
+    temperature: float | None = None,
     progress: bool | None = None,
 ) -> Frames:
     """Load trajectories, keeping the selected atoms only.
@@ -67,12 +70,15 @@ def load(
         superposition: the poses of a ligand in the frame of its protein, for example. Molecules are moved
         to the periodic image nearest to these atoms. By default each pair of frames is superposed by `atoms`.
     reference : path, md.Trajectory or AlignedFrames, optional
-        The structure on which frames are aligned; by default the first frame. Frames that were aligned
-        before lend theirs, so that new frames can be compared with them (`assign`).
+        The structure on which frames are aligned; by default the first frame of the first file. Frames that
+        were aligned before lend theirs, so that new frames can be compared with them (`assign`).
     mass_weighted : bool
         Whether atoms are weighted by their masses, in the RMSD and in the alignment.
     stride : int
         Load every stride-th frame.
+    begin, end : float, optional
+        Load only frames of these times in ps, both included, for example to leave out the equilibration.
+        Files without times need `timestep` as well. The stride counts from the first of these frames.
     whole : bool, optional
         Whether to put molecules together that the periodic boundary divides. By default where there are
         both a box and bonds.
@@ -81,21 +87,27 @@ def load(
         arrays. Times that a file holds are kept; if they are further or less apart there is a warning.
     lengths : sequence of int, optional
         The frames of each trajectory, if `paths` is one array that holds several.
+    weights, log_weights : array, path, or sequence of them, optional
+        Weights of the frames of a biased simulation, or their logarithms, one for each frame that is
+        loaded; or PLUMED's COLVAR files, one for each trajectory: see `Frames.weighted`.
+    temperature : float, optional
+        The temperature in K, if these files hold a bias in kJ/mol.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
 
     Returns
     -------
     Frames
-        Centred coordinates with the trajectory boundaries, times, topology and backbone torsions. With `align`
-        `AlignedFrames`, whose coordinates are superposed on the reference.
+        Centred coordinates with the trajectory boundaries, times, topology and backbone torsions. With
+        `align` `AlignedFrames`, whose coordinates are superposed on the reference.
 
     Warns
     -----
     UserWarning
         If the selection spans several molecules, or contains atoms that a rotation exchanges; if some of the
         files hold no times, so that all times are dropped, or hold others than `timestep` says; if the
-        topology is also among the trajectories, or a file is given twice; if the distances between the atoms
+        topology is also among the trajectories, or a file is given twice; if a trajectory has no frames
+        between `begin` and `end`, so that it is left out; if the distances between the atoms
         of two files differ as nm and Angstrom do; if the header of a DCD file counts other frames than it
         holds.
 
@@ -108,9 +120,7 @@ def load(
     """
     from tqdm import tqdm
 
-    stride = check_int("stride", stride, 1, remedy="1 loads every frame.")
-    if timestep is not None:
-        timestep = check_real("timestep", timestep, above=0, remedy="It is the time between frames in ps.")
+    window = Window(stride=stride, begin=begin, end=end, timestep=timestep)
     check_optional_bool("whole", whole)
     check_optional_bool("progress", progress)
     check_type("mass_weighted", mass_weighted, bool)
@@ -135,16 +145,24 @@ def load(
             counts = [piece.frame_count() for piece in pieces]
             bar.total = None if None in counts else sum(counts)
         for trajectory in trajectories:
-            store.add_trajectory(trajectory, stride=stride, timestep=timestep, bar=bar)
-    options = {"stride": stride, "whole": whole, "timestep": timestep, "mass_weighted": mass_weighted}
-    frames = store.frames(handle, reading=_reading(trajectories, top, atoms, align, reference, **options))
+            store.add_trajectory(trajectory, window, bar=bar)
+    if not store.lengths:
+        raise InputValueError(f"`begin` and `end` must leave some frames; no trajectory has frames {window}.")
+    options = {"mass_weighted": mass_weighted, "whole": whole, **vars(window)}
+    reading = _reading(trajectories, top, atoms, align, reference, **options)
+    frames = store.frames(handle, reading=reading)
     if store.moved:
         logger.info(f"molecules moved to their nearest image in {store.moved:,} of {len(frames):,} frames")
-    return frames
+    return frames.weighted(weights, log_weights=log_weights, temperature=temperature)
 
 
 def _open(
-    paths: object, lengths: object, top: object, atoms: object, whole: bool | None, compare: dict[str, Any]
+    paths: "Items",
+    lengths: Sequence[int] | None,
+    top: "Top",
+    atoms: str | npt.ArrayLike | None,
+    whole: bool | None,
+    compare: dict[str, Any],
 ) -> "tuple[list[list[Piece]], str | md.Topology | None, Store]":
     """Return the pieces of every trajectory, what their topology can be found from, and where they go."""
     if is_of_mdanalysis(paths):
@@ -164,18 +182,19 @@ def _open(
         chosen = atoms if universes.atoms is None else universes.atoms
         compare = compare | {"align": universes.places(compare["align"])}
         plan = make_plan(topology, chosen, whole, words=universes.words, **compare)
-        return universes.trajectories, topology, Store(plan, topology)
+        return [list(pieces) for pieces in universes.trajectories], topology, Store(plan, topology)
     trajectories = expand(paths, lengths)
     pieces = [piece for trajectory in trajectories for piece in trajectory]
     topology, handle = _find_topology(pieces, top)
     if topology is None:
+        assert pieces[0].n_atoms is not None, "these are arrays"
         plan = make_plan_for_arrays(pieces[0].n_atoms, atoms, whole, **compare)
     else:
         plan = make_plan(topology, atoms, whole, **compare)
     return trajectories, handle, Store(plan, topology)
 
 
-def _warn_of_topology(pieces: list[Piece], handle: object, top: object) -> None:
+def _warn_of_topology(pieces: list[Piece], handle: "str | md.Topology | None", top: "Top") -> None:
     """Warn if a pattern such as ``*`` has caught the topology."""
     if top is not None and len(pieces) > 1 and handle in [piece.path for piece in pieces if piece.path]:
         warn_user(
@@ -201,33 +220,33 @@ def _warn_of_repeats(pieces: list[Piece]) -> None:
 
 def _reading(
     trajectories: list[list[Piece]],
-    top: object,
-    atoms: object,
-    align: object,
-    reference: object,
-    **options: object,
+    top: "Top",
+    atoms: str | npt.ArrayLike | None,
+    align: str | npt.ArrayLike | None,
+    reference: "str | os.PathLike[str] | md.Trajectory | AlignedFrames | None",
+    **options: float | bool | None,
 ) -> dict[str, object] | None:
     """Return the arguments that read the same frames again, in terms that JSON has; None without files."""
     paths = [[piece.path for piece in pieces] for pieces in trajectories]
-    if not all(map(all, paths)) or not all(
-        each is None or isinstance(each, str | os.PathLike) for each in (top, reference)
-    ):
+    files: dict[str, str | None] = {}
+    for name, file in (("top", top), ("reference", reference)):
+        if file is not None and not isinstance(file, str | os.PathLike):
+            return None
+        files[name] = None if file is None else os.path.abspath(os.path.expanduser(os.fspath(file)))
+    if not all(map(all, paths)):
         return None
     selections = {
         name: each if each is None or isinstance(each, str) else np.asarray(each).tolist()
         for name, each in (("atoms", atoms), ("align", align))
     }
-    files = {
-        name: None if each is None else os.path.abspath(os.path.expanduser(os.fspath(each)))
-        for name, each in (("top", top), ("reference", reference))
-    }
     return {"paths": paths, **files, **selections, **options}
 
 
-def _find_topology(pieces: list[Piece], top: object) -> "tuple[md.Topology | None, str | md.Topology | None]":
+def _find_topology(pieces: list[Piece], top: "Top") -> "tuple[md.Topology | None, str | md.Topology | None]":
     """Return the topology of the sources, and what it can be found from again: its file or itself."""
     import mdtraj as md
 
+    handle: str | md.Topology | None
     if isinstance(top, str | os.PathLike):
         handle = os.path.abspath(os.path.expanduser(os.fspath(top)))
         topology = _formats.read_topology(handle)

@@ -52,7 +52,9 @@ def region_table(frames: "Frames") -> str:
     share of frames   alpha-R      PII     beta  alpha-L  epsilon
     ALA2...%
     """
-    lines = []
+    lines: list[str] = []
+    if frames.phi is None or frames.psi is None:
+        return ""
     for column, residue in enumerate(frames.residues):
         regions = ramachandran_regions(frames.phi[:, column], frames.psi[:, column])
         if not lines:

@@ -52,16 +52,16 @@ class FrameFiles:
         compared as they are there.
         """
         paths = [source.path for source in frames.sources]
-        if frames.points is not frames.xyz or frames.top is None or not paths or not all(paths):
+        if frames.points is not frames.xyz or frames.top is None or frames.atoms is None:
+            return None
+        if not paths or not all(paths):
             return None
         return cls(frames.sources, frames.top, frames.atoms, frames.whole)
 
     def are_here(self) -> bool:
         """Whether this process sees all of the files."""
-        paths = {source.path for source in self.sources} | (
-            {self.top} if isinstance(self.top, str) else set()
-        )
-        return all(map(os.path.exists, paths))
+        paths = {self.top, *(source.path for source in self.sources)}
+        return all(os.path.exists(path) for path in paths if isinstance(path, str))
 
     def read(self, frames: np.ndarray) -> np.ndarray:
         """Return the centred coordinates (m, atoms, 3), float32, of the frames of these numbers."""

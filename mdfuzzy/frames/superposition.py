@@ -10,8 +10,8 @@ from mdfuzzy._check import ReadOnly, read_only
 def rotations_onto(xyz: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """Return the rotations, (n, 3, 3), after which frames are as near as possible to `reference`.
 
-    By singular values (Kabsch). Frames (n, atoms, 3) and reference (atoms, 3) have the same centre; a frame is
-    rotated as ``frame @ rotation``. To weight atoms, multiply both by the square roots of the weights.
+    By singular values (Kabsch). Frames (n, atoms, 3) and reference (atoms, 3) have the same centre; a frame
+    is rotated as ``frame @ rotation``. To weight atoms, multiply both by the square roots of the weights.
 
     Examples
     --------

@@ -1,8 +1,9 @@
 """The frames of one or many trajectories: what is compared and how, and where each frame comes from."""
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from mdfuzzy._check import InputIndexError, InputTypeError, InputValueError, ReadOnly, read_only
 from mdfuzzy.frames._provenance import Source
 from mdfuzzy.frames.metric import Metric
+from mdfuzzy.frames.weights import Weights, effective_frames, frame_weights
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -27,6 +29,9 @@ class Trajectories(ReadOnly, ABC):
         Frames per trajectory.
     times : (n,) float64 or None
         Times in ps.
+    weights : (n,) float64 or None
+        The weight of each frame, the largest 1, if the frames were not sampled from the ensemble that they
+        stand for, as those of a biased simulation; None if every frame counts the same.
     topology : md.Topology or None
         The atoms of the frames.
     phi, psi : (n, residues) float32 or None
@@ -41,6 +46,7 @@ class Trajectories(ReadOnly, ABC):
 
     lengths: np.ndarray
     times: np.ndarray | None = None
+    weights: np.ndarray | None = None
     topology: "md.Topology | None" = None
     phi: np.ndarray | None = None
     psi: np.ndarray | None = None
@@ -93,7 +99,7 @@ class Trajectories(ReadOnly, ABC):
         """Return the points of `frames` (numbers over all trajectories) as one trajectory."""
 
     @abstractmethod
-    def like(self, data: object) -> Self:
+    def like(self, data: "Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]") -> Self:
         """Return `data` as data that can be compared with these, or raise."""
 
     @abstractmethod
@@ -116,6 +122,62 @@ class Trajectories(ReadOnly, ABC):
     def n_trajectories(self) -> int:
         """The number of trajectories."""
         return len(self.lengths)
+
+    @property
+    def n_effective(self) -> float:
+        r"""The effective number of frames, :math:`(\sum w)^2 / \sum w^2`: all of them without weights."""
+        return float(len(self)) if self.weights is None else effective_frames(self.weights)
+
+    def weighted(
+        self,
+        weights: Weights | None = None,
+        *,
+        log_weights: Weights | None = None,
+        temperature: float | None = None,
+    ) -> Self:
+        """Return the same frames with other weights; with none if none are given.
+
+        Parameters
+        ----------
+        weights : array, path, or sequence of them
+            The factor by which each frame counts, for all frames or one array for each trajectory: up to a
+            constant, and not negative. Or text files with one row for each frame, such as PLUMED's COLVAR:
+            ``"COLVAR:metad.rbias"`` also names the column. By default that is the one whose name ends in
+            ``logweight``, ``rbias``, ``weight`` or ``bias``. Rows are matched to frames by time.
+        log_weights : array, path, or sequence of them
+            Instead: the logarithms of the weights, up to a constant.
+        temperature : float, optional
+            The temperature in K, for columns that hold a bias in kJ/mol: weights are then exp(bias / kT).
+
+        Returns
+        -------
+        Frames or Features
+            The arrays are shared.
+
+        Raises
+        ------
+        ValueError
+            If the weights are negative, not finite, all zero, or not as many as the frames; if the rows of a
+            file do not fit the times of the frames; if a bias grows with time.
+
+        Warns
+        -----
+        UserWarning
+            If one frame holds more than half of the weight; if the mean of a bias falls with time.
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf
+        >>> features = mf.Features(np.arange(4.0)[:, None]).weighted([1.0, 1.0, 2.0, 0.0])
+        >>> features.weights, round(features.n_effective, 2)
+        (array([0.5, 0.5, 1. , 0. ]), 2.67)
+        """
+        found = frame_weights(
+            weights, log_weights, lengths=self.lengths, times=self.times, temperature=temperature
+        )
+        result = copy.copy(self)
+        object.__setattr__(result, "weights", None if found is None else read_only(found))
+        return result
 
     def split(self, values: npt.ArrayLike) -> list[np.ndarray]:
         """Fold an array with one row per frame into one array per trajectory.
@@ -145,7 +207,7 @@ class Trajectories(ReadOnly, ABC):
             )
         return np.split(values, np.cumsum(self.lengths)[:-1])
 
-    def locate(self, index: npt.ArrayLike) -> tuple:
+    def locate(self, index: npt.ArrayLike) -> tuple[Any, Any]:
         """Return the trajectory of a frame and its place in it.
 
         Parameters
@@ -170,6 +232,10 @@ class Trajectories(ReadOnly, ABC):
         trajectory = np.searchsorted(starts, frames, side="right") - 1
         frame = frames - starts[trajectory]
         return (int(trajectory), int(frame)) if frames.ndim == 0 else (trajectory, frame)
+
+    def _weighted_words(self) -> list[str]:
+        """Say that the frames have weights, for `repr`."""
+        return [] if self.weights is None else [f"weighted, {self.n_effective:,.0f} effective frames"]
 
     def _check_frames(self, index: npt.ArrayLike) -> np.ndarray:
         frames = np.asarray(index)
@@ -196,8 +262,8 @@ class Trajectories(ReadOnly, ABC):
 
 def shorten(names: Sequence[object]) -> str:
     """List names, leaving out the middle of a long list."""
-    names = [str(name) for name in names]
-    return ", ".join(names if len(names) <= 6 else [*names[:3], f"... ({len(names)} in all) ...", names[-1]])
+    words = [str(name) for name in names]
+    return ", ".join(words if len(words) <= 6 else [*words[:3], f"... ({len(words)} in all) ...", words[-1]])
 
 
 def even_step(times: list[np.ndarray]) -> float | None:

@@ -150,10 +150,7 @@ def state_peaks(tree, *, prominence, n_states) -> np.ndarray:
 @step(saved=False)
 def prominence(tree, state_peaks, *, prominence, n_states) -> float:
     """Return the smallest prominence of a state, or the largest of noise if that is smaller."""
-    largest_noise = tree.gaps[0].threshold
-    if not np.isfinite(largest_noise):  # a single peak: there is nothing to divide
-        largest_noise = float(tree.noise.scales[0])
-    return prominence or float(min(largest_noise, tree.prominences[state_peaks, 0].min()))
+    return prominence or tree.core_prominence(state_peaks)
 
 
 @prominence.explained

@@ -48,8 +48,8 @@ class Molecule:
 def describe_structures(result: Clustering) -> dict[str, object] | None:
     """Return all that the 3D view needs, ready for JSON; None if the data are no structures.
 
-    All structures are superposed on that of state 0, unless they are aligned on other atoms. State 0 is turned
-    so that its longest axes lie in the plane of the screen.
+    All structures are superposed on that of state 0, unless they are aligned on other atoms. State 0 is
+    turned so that its longest axes lie in the plane of the screen.
     """
     if result.data is None or result.data.coordinates is None:
         return None

@@ -209,6 +209,18 @@ class StateTree(ReadOnly):
         remedy = f"The graph has {counted(self.n_components, 'component')}, each at least a state."
         return order[: check_int("n_states", n_states, max(1, self.n_components), len(self), remedy=remedy)]
 
+    def core_prominence(self, states: npt.ArrayLike | None = None) -> float:
+        """Return the prominence that limits the cores of `states`, peaks of this tree; by default its own.
+
+        It is the largest prominence of noise, or the smallest of these states if one of them stands clear
+        only after smoothing.
+        """
+        chosen = self.states if states is None else np.asarray(states)
+        largest_noise = self.gaps[0].threshold
+        if not np.isfinite(largest_noise):  # a single peak: there is nothing to divide
+            largest_noise = float(self.noise.scales[0])
+        return float(min(largest_noise, self.prominences[chosen, 0].min()))
+
     @property
     def order(self) -> np.ndarray:
         """All peaks from the clearest to the least clear, (P,) int64."""

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mdfuzzy as mf
+from mdfuzzy._check import InputTypeError, InputValueError
 from mdfuzzy.cli import main
 from mdfuzzy.frames.regions import ramachandran_regions
 
@@ -138,6 +139,27 @@ def test_info_takes_the_time_step(files, capsys):
     assert "every 0.5 ps" in capsys.readouterr().out
 
 
+def test_info_of_a_span_of_time(files, capsys):
+    arguments = ["info", str(files / "a.xtc"), "--top", str(files / "ala2.pdb")]
+    assert main([*arguments, "--begin", "1", "--end", "3"]) == 0
+    assert "11 frames of 10 atoms in 1 trajectory; 2 ps, a frame every 0.2 ps" in capsys.readouterr().out
+
+
+def test_join(files, tmp_path, capsys):
+    import mdtraj as md
+
+    whole = md.load(files / "a.xtc", top=files / "ala2.pdb")
+    for run in ("one", "two"):
+        (tmp_path / run).mkdir()
+        whole[:11].save(tmp_path / run / "part1.xtc")
+        whole[10:].save(tmp_path / run / "part2.xtc")
+    top = ["--top", str(files / "ala2.pdb"), "--join"]
+    assert main(["info", *(str(tmp_path / "one" / f"part{n}.xtc") for n in (1, 2)), *top]) == 0
+    assert "30 frames of 10 atoms in 1 trajectory;" in capsys.readouterr().out
+    assert main(["info", *(str(tmp_path / run / "*.xtc") for run in ("one", "two")), *top]) == 0
+    assert "60 frames of 10 atoms in 2 trajectories;" in capsys.readouterr().out
+
+
 # --- how it fails
 
 
@@ -175,7 +197,8 @@ def test_bad_value(files, capsys):
 
 
 @pytest.mark.parametrize(
-    "error", [ValueError("wrong\n  value"), TypeError("wrong value"), FileNotFoundError("wrong value")]
+    "error",
+    [InputValueError("wrong\n  value"), InputTypeError("wrong value"), FileNotFoundError("wrong value")],
 )
 def test_bad_input_is_one_line_and_status_2(error, failing, capsys):
     failing(error)
@@ -193,7 +216,7 @@ def test_other_failures_are_one_line_and_status_1(error, failing, capsys):
 
 
 def test_debug_shows_where(failing, capsys):
-    failing(ValueError("wrong value"))
+    failing(InputValueError("wrong value"))
     assert main(["--debug", "info", "a.xtc"]) == 2
     err = capsys.readouterr().err
     assert err.startswith("Traceback (most recent call last):")

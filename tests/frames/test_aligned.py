@@ -69,9 +69,9 @@ def test_mass_weights():
 
 def test_mass_weighted_rmsd_is_that_of_a_weighted_superposition():
     frames = mf.load(peptide_trajectory(30), mass_weighted=True)
-    masses = frames.weights[:, None]
+    masses = frames.masses[:, None]
     assert frames.metric.name == "mass-weighted RMSD"
-    assert frames.weights.mean() == pytest.approx(1)
+    assert frames.masses.mean() == pytest.approx(1)
     found = mf.rmsd_neighbors(frames, n_neighbors=29)
     x, others = frames.xyz[0].astype(float), frames.xyz[found.indices[0]].astype(float)
     centred = [each - (masses * each).sum(axis=-2, keepdims=True) / masses.sum() for each in (x, others)]
@@ -195,7 +195,9 @@ def test_aligned_atoms_on_a_line():
     xyz = trajectory.xyz.copy()
     xyz[:, :3] = np.arange(3)[:, None] * np.array([0.1, 0.1, 0.0])
     straight = md.Trajectory(xyz, trajectory.topology)
-    with pytest.raises(ValueError, match=r"`align` must select atoms that are not all on one line.*first frame"):
+    with pytest.raises(
+        ValueError, match=r"`align` must select atoms that are not all on one line.*first frame"
+    ):
         load(straight, align=[0, 1, 2])
     with pytest.raises(ValueError, match=r"not all on one line.*the reference structure"):
         load(trajectory, align=[0, 1, 2], reference=straight[0])
@@ -208,7 +210,9 @@ def test_bad_reference():
     few = trajectory[0].atom_slice(np.arange(8))
     with pytest.raises(ValueError, match=r"gives 8 atoms instead of 12 there"):
         load(trajectory, reference=few)
-    with pytest.raises(ValueError, match=r"`reference` must have the atoms of the trajectories if `align` are"):
+    with pytest.raises(
+        ValueError, match=r"`reference` must have the atoms of the trajectories if `align` are"
+    ):
         load(trajectory, align=[5, 7, 9, 11], reference=few)
     with pytest.raises(ValueError, match=r"NME4-N instead of ALA2-CA|instead of"):
         load(trajectory, align="element C", reference=trajectory[0].atom_slice(np.arange(1, 21)))
@@ -218,7 +222,9 @@ def test_bad_reference():
 
 def test_arrays_without_topology():
     xyz = np.random.default_rng(0).random((5, 9, 3))
-    with pytest.raises(ValueError, match=r"`align` must be left out for arrays without a topology.*Give `top`"):
+    with pytest.raises(
+        ValueError, match=r"`align` must be left out for arrays without a topology.*Give `top`"
+    ):
         mf.load(xyz, align=[0, 1, 2], atoms=[3, 4])
     with pytest.raises(ValueError, match=r"`mass_weighted` must be left out for arrays without a topology"):
         mf.load(xyz, mass_weighted=True)

@@ -257,6 +257,61 @@ def test_restart_pieces_are_joined_and_their_shared_frame_dropped(tmp_path, top,
     np.testing.assert_allclose(back.xyz, trajectory.xyz[::stride], rtol=0, atol=2e-6)
 
 
+@pytest.mark.parametrize("extension", ["xtc", "dcd"])
+def test_frames_of_a_span_of_time(tmp_path, top, extension):
+    trajectory = peptide_trajectory(30)  # from 10 ps, 2.5 ps apart; DCD files have no times
+    paths = [save(trajectory, tmp_path / f"a.{extension}"), save(trajectory[:9], tmp_path / f"b.{extension}")]
+    start = 10.0 if extension == "xtc" else 0.0
+    window = {"begin": start + 10, "end": start + 50, "timestep": 2.5}
+    frames = mf.load(paths, top=top, stride=3, **window)
+    assert frames.lengths.tolist() == [6, 2]
+    expected = np.concatenate([trajectory.xyz[4:21:3], trajectory.xyz[4:9:3]])
+    np.testing.assert_allclose(frames.xyz, centred(expected[:, HEAVY]), rtol=0, atol=2e-6)
+    np.testing.assert_allclose(frames.times[:6], start + 2.5 * np.arange(4, 21, 3))
+    np.testing.assert_allclose(frames.trajectory(atoms="all").xyz, expected, rtol=0, atol=2e-6)
+    again = mf.load(**json.loads(json.dumps(frames.reading)))
+    np.testing.assert_array_equal(again.xyz, frames.xyz)
+
+
+def test_a_span_of_time_of_joined_pieces(tmp_path, top):
+    trajectory = peptide_trajectory(30)
+    save(trajectory[:8], tmp_path / "part0.xtc")
+    save(trajectory[7:], tmp_path / "part1.xtc")
+    frames = mf.load([[tmp_path / "part*.xtc"]], top=top, begin=15, end=60, stride=2)
+    np.testing.assert_allclose(frames.times, 10 + 2.5 * np.arange(2, 21, 2))
+    np.testing.assert_allclose(frames.trajectory(atoms="all").xyz, trajectory.xyz[2:21:2], rtol=0, atol=2e-6)
+
+
+def test_a_trajectory_outside_the_span_of_time_is_left_out(tmp_path, top):
+    trajectory = peptide_trajectory(30)
+    paths = [save(trajectory[:5], tmp_path / "short.xtc"), save(trajectory, tmp_path / "long.xtc")]
+    with pytest.warns(
+        UserWarning, match=r"short\.xtc' is left out: it has no frames from 40 ps, but from 10 to 20 ps"
+    ):
+        frames = mf.load(paths, top=top, begin=40)
+    assert frames.lengths.tolist() == [18]
+    assert [source.trajectory for source in frames.sources] == [0]
+    with (
+        pytest.warns(UserWarning, match="is left out"),
+        pytest.raises(
+            mf.InputError, match=r"`begin` and `end` must leave some frames; .* from 400 ps to 500 ps"
+        ),
+    ):
+        mf.load(paths, top=top, begin=400, end=500)
+
+
+def test_bad_spans_of_time(tmp_path, top):
+    path = save(peptide_trajectory(5), tmp_path / "a.dcd")
+    with pytest.raises(mf.InputError, match="`begin` must not be later than `end`; got 3 ps and 2 ps"):
+        mf.load(path, top=top, begin=3, end=2)
+    with pytest.raises(mf.InputError, match=r"`end` must be a finite number; got nan\. It is a time in ps"):
+        mf.load(path, top=top, end=np.nan)
+    with pytest.raises(
+        mf.InputError, match=r"`begin` must be left out if the frames have no times; .* `timestep`"
+    ):
+        mf.load(path, top=top, begin=3)
+
+
 def test_equal_frames_at_different_times_are_not_shared(tmp_path, top):
     trajectory = peptide_trajectory(6)
     save(trajectory[:3], tmp_path / "a.xtc")

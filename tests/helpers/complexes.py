@@ -2,8 +2,9 @@
 
 import mdtraj as md
 import numpy as np
-from helpers.molecules import N_ATOMS, peptide_topology, peptide_xyz
 from mdtraj.core import element
+
+from helpers.molecules import N_ATOMS, peptide_topology, peptide_xyz
 
 #: The ligand: a six-membered ring with an amidine, as benzamidine has, in nm.
 _RING = [(np.cos(a), np.sin(a), 0.0) for a in np.radians(60 * np.arange(6))]
@@ -45,8 +46,8 @@ def complex_trajectory(
 ) -> tuple[md.Trajectory, np.ndarray]:
     """Return frames of the complex, rotated at random and wrapped into the box atom by atom, and its poses.
 
-    The ligand is at one site in the first and third quarter of the frames, at another in the others. The poses
-    (n, 9, 3) are the coordinates of the ligand relative to the centroid of the peptide, in the
+    The ligand is at one site in the first and third quarter of the frames, at another in the others. The
+    poses (n, 9, 3) are the coordinates of the ligand relative to the centroid of the peptide, in the
     orientation of the peptide in the first frame: what an alignment on the peptide has to find.
     """
     rng = np.random.default_rng(seed)

@@ -1,0 +1,81 @@
+"""Which frames of a trajectory are loaded: those of a span of time, and every Nth of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mdfuzzy._check import InputValueError, check_int, check_real
+from mdfuzzy._messages import warn_user
+from mdfuzzy.frames._readers import Piece
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """Which frames of each trajectory are loaded.
+
+    Parameters
+    ----------
+    stride : int
+        Every stride-th frame of the window, beginning with its first.
+    begin, end : float or None
+        The window in ps, ends included; None: no limit.
+    timestep : float or None
+        Time between frames in ps, where the source has no times.
+    """
+
+    stride: int = 1
+    begin: float | None = None
+    end: float | None = None
+    timestep: float | None = None
+
+    def __post_init__(self) -> None:
+        check_int("stride", self.stride, 1, remedy="1 loads every frame.")
+        for name in ("begin", "end"):
+            if getattr(self, name) is not None:
+                check_real(name, getattr(self, name), remedy="It is a time in ps.")
+        if self.begin is not None and self.end is not None and self.begin > self.end:
+            raise InputValueError(
+                f"`begin` must not be later than `end`; got {self.begin:g} ps and {self.end:g} ps."
+            )
+        if self.timestep is not None:
+            check_real("timestep", self.timestep, above=0, remedy="It is the time between frames in ps.")
+
+    def frames(self, times: np.ndarray | None, size: int, skip: int, piece: Piece) -> np.ndarray:
+        """Return which of the `size` frames of a chunk are in the window, but for the first `skip`."""
+        if self.begin is None and self.end is None:
+            return np.arange(skip, size)
+        if times is None:
+            name = "begin" if self.begin is not None else "end"
+            raise InputValueError(
+                f"`{name}` must be left out if the frames have no times; {piece.name} holds none. Give "
+                f"`timestep`, the time between its frames in ps."
+            )
+        # Files hold times in single precision, which late in a long run is coarser than a frame is short.
+        margin = 1e-3 + 1e-6 * np.abs(times)
+        inside = np.ones(size, bool)
+        if self.begin is not None:
+            inside &= times >= self.begin - margin
+        if self.end is not None:
+            inside &= times <= self.end + margin
+        inside[:skip] = False
+        return np.flatnonzero(inside)
+
+    def is_past(self, times: np.ndarray | None) -> bool:
+        """Whether frames after those of these times are beyond the window: times ascend in a file."""
+        return (
+            self.end is not None
+            and times is not None
+            and bool(times[-1] > self.end + 1e-3 + 1e-6 * abs(times[-1]))
+        )
+
+    def warn_of_no_frames(self, pieces: list[Piece], spans: list[tuple[float, float]]) -> None:
+        """Warn that a trajectory has no frames in the window."""
+        warn_user(
+            f"{pieces[0].name} is left out: it has no frames {self}, but from {min(spans)[0]:g} to "
+            f"{max(end for _, end in spans):g} ps."
+        )
+
+    def __str__(self) -> str:
+        begin = "" if self.begin is None else f"from {self.begin:g} ps"
+        end = "" if self.end is None else f"to {self.end:g} ps"
+        return " ".join(filter(None, [begin, end]))

@@ -1,0 +1,177 @@
+"""The fraction of the frames, or of their weight, in each state, with bootstrap intervals."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._bootstrap import (
+    ENOUGH_TRAJECTORIES,
+    bootstrap_units,
+    interval,
+    statistical_inefficiency,
+)
+from mdfuzzy._check import (
+    InputValueError,
+    ReadOnly,
+    check_finite,
+    check_int,
+    check_numbers,
+    check_real,
+    read_only,
+)
+from mdfuzzy.frames.weights import effective_frames
+from mdfuzzy.states.correlation import check_lengths
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StateFractions(ReadOnly):
+    """The fraction of each state and how well the trajectories determine it.
+
+    Attributes
+    ----------
+    values : (K,) float64
+        The fraction of all frames that belongs to each state; of their weight, if they have weights: then it
+        is the population of the state in the ensemble that the weights stand for.
+    low, high : (K,) float64
+        The ends of the confidence interval; NaN if there is nothing to draw, or too little.
+    effective : (K,) float64
+        The effective number of frames of each state; without weights their number.
+    n_effective : float
+        The effective number of all frames.
+    n_frames : int
+        The number of all frames.
+    confidence : float
+        The probability that the intervals should cover.
+    drawn : str
+        What the bootstrap drew, in words; empty if it drew nothing.
+    weighted : bool
+        Whether the frames have weights.
+
+    See Also
+    --------
+    state_fractions : Compute them.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> labels = np.random.default_rng(1).integers(2, size=900)
+    >>> found = mf.state_fractions(labels, [900])
+    >>> found.values.round(2), bool(found.low[0] < 0.5 < found.high[0]), found.drawn
+    (array([0.5, 0.5]), True, 'blocks of 10 frames')
+    """
+
+    values: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    effective: np.ndarray
+    n_effective: float
+    n_frames: int
+    confidence: float
+    drawn: str
+    weighted: bool
+
+    def __post_init__(self) -> None:
+        for name in ("values", "low", "high", "effective"):
+            object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), np.float64)))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def state_fractions(
+    states: npt.ArrayLike,
+    lengths: npt.ArrayLike,
+    *,
+    n_states: int | None = None,
+    weights: npt.ArrayLike | None = None,
+    n_bootstrap: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> StateFractions:
+    r"""Return the fraction of each state, with the interval of a bootstrap of the trajectories.
+
+    With weights w the fraction of a state is :math:`\sum_{i \in s} w_i / \sum_i w_i`. Five trajectories or
+    more are drawn whole, with replacement. Fewer are cut into blocks that are long next to the correlation
+    time of :math:`w_i (1_{i \in s} - f_s)`. The states are held fixed.
+
+    Parameters
+    ----------
+    states : (n,) array of int, or (n, K) array
+        The state of each frame, -1 for none; or its memberships.
+    lengths : (T,) array of int
+        Frames per trajectory, in order.
+    n_states : int, optional
+        The number of states, K, if `states` are labels; one more than the largest by default.
+    weights : (n,) array, optional
+        Weights of the frames.
+    n_bootstrap : int
+        Number of bootstrap samples.
+    confidence : float
+        The probability that the intervals should cover, in (0, 1).
+    seed : int
+        Random seed of the bootstrap.
+
+    Returns
+    -------
+    StateFractions
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> mf.state_fractions([0, 0, 1, 1], [4], weights=[1.0, 1.0, 3.0, 3.0], n_bootstrap=0).values
+    array([0.25, 0.75])
+    """
+    n_bootstrap = check_int("n_bootstrap", n_bootstrap, 0)
+    confidence = check_real("confidence", confidence, above=0, at_most=1)
+    shares = _shares(states, n_states)
+    lengths = check_lengths(lengths, len(shares))
+    given = (
+        np.ones(len(shares))
+        if weights is None
+        else check_finite("weights", check_numbers("weights", weights))
+    )
+    if given.shape != (len(shares),) or given.min() < 0 or not given.any():
+        raise InputValueError(
+            f"`weights` must have one value per frame, shape ({len(shares)},), at least 0 and not all 0; got "
+            f"shape {given.shape}."
+        )
+    values = given @ shares / given.sum()
+    effective = [effective_frames(given * column) for column in shares.T]
+    inefficiency = 1.0
+    if len(lengths) < ENOUGH_TRAJECTORIES and n_bootstrap:
+        residuals = np.split(given[:, None] * (shares - values), np.cumsum(lengths)[:-1])
+        inefficiency = statistical_inefficiency(residuals)
+    units = bootstrap_units(lengths, inefficiency=inefficiency)
+    draws = units.draw(n_bootstrap, seed=seed)
+    starts = np.concatenate([[0], np.cumsum(units.lengths)[:-1]])
+    sums = np.add.reduceat(given[:, None] * shares, starts, axis=0)
+    totals = draws @ np.add.reduceat(given, starts)
+    kept = totals > 0
+    low, high = interval((draws @ sums)[kept] / totals[kept, None], confidence)
+    return StateFractions(
+        values=values,
+        low=low,
+        high=high,
+        effective=np.array(effective),
+        n_effective=effective_frames(given),
+        n_frames=len(shares),
+        confidence=confidence,
+        drawn=units.words if len(draws) else "",
+        weighted=weights is not None,
+    )
+
+
+def _shares(states: npt.ArrayLike, n_states: int | None) -> np.ndarray:
+    """Return how much of every frame belongs to each state, (n, K) float64."""
+    states = np.asarray(states)
+    if states.ndim == 2:
+        return check_finite("states", check_numbers("states", states))
+    if states.ndim != 1 or len(states) == 0 or not np.issubdtype(states.dtype, np.integer):
+        raise InputValueError(
+            "`states` must be the number of the state of each frame, or memberships (frames, states); got an "
+            f"array of type {states.dtype} and shape {states.shape}."
+        )
+    least = int(states.max()) + 1
+    count = max(least, 1) if n_states is None else check_int("n_states", n_states, max(least, 1))
+    return np.asarray(states[:, None] == np.arange(count), np.float64)
