@@ -1,6 +1,6 @@
 """How many threads the kernels use."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -122,7 +122,7 @@ def run_ranges(work: Callable[[int, int], object], total: int, step: int, n_jobs
 
 def run_in_turn(
     work: Callable[[int, int], object], parts: Sequence[slice], step: int, n_jobs: int | None
-) -> Iterator[int]:
+) -> Generator[int, None, None]:
     """Do the same for several parts; yield the number of each when it is done, in their order.
 
     The threads go on with the next parts meanwhile. They end when the generator is closed.

@@ -35,8 +35,9 @@ class AlignedFrames(Frames):
         aligned atoms of the reference.
     alignment : Alignment
         The aligned atoms and the reference.
-    lengths, times, weights, topology, atoms, selection, phi, psi, residues, masses, sources, top, whole,
-    reading
+    lengths, times, weights, topology, atoms, selection, phi, psi, residues
+        As in `Frames`.
+    masses, sources, top, whole, reading
         As in `Frames`.
 
     Examples
@@ -87,6 +88,23 @@ class AlignedFrames(Frames):
         return points @ axes
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The numbers of the principal components."""
+        return tuple(f"PC {at + 1}" for at in range(self.columns.shape[1]))
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """All in nm."""
+        return ("nm",) * self.columns.shape[1]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The principal components with their shares of the variance."""
+        variances = self.columns.var(axis=0)
+        shares = 100 * variances / max(variances.sum(), np.finfo(float).tiny)
+        return tuple(f"PC {at + 1} (nm), {share:.0f} % of variance" for at, share in enumerate(shares))
+
+    @property
     def fit_atoms(self) -> np.ndarray:
         """The atoms of the sources by which structures are superposed: the aligned ones."""
         return self.alignment.atoms
@@ -126,17 +144,20 @@ class AlignedFrames(Frames):
             line += f"; molecules moved to their nearest image in {self.alignment.moved:,} frames"
         return "\n".join([first, line, *rest])
 
-    def _put_together(
-        self, xyz: np.ndarray, lengths: np.ndarray, angles: np.ndarray, topology: "md.Topology"
-    ) -> None:
+    def _read_back(self, chosen: np.ndarray) -> "md.Trajectory":
         from mdfuzzy.frames._periodic import bring_together, make_whole
         from mdfuzzy.frames._selection import Bonds
 
-        assert self.atoms is not None, "aligned frames have a topology"
-        used = np.union1d(self.atoms, self.alignment.atoms)
-        bonds = Bonds.of(topology).joined(topology, used)
-        make_whole(xyz, lengths, angles, bonds.trees(used))
-        bring_together(xyz, lengths, angles, bonds.molecules, self.alignment.atoms, self.atoms)
+        found = Trajectories._read_back(self, chosen)
+        box = found.unitcell_lengths, found.unitcell_angles
+        if self.whole and box[0] is not None:
+            assert self.atoms is not None, "aligned frames have a topology"
+            used = np.union1d(self.atoms, self.alignment.atoms)
+            bonds = Bonds.of(found.topology).joined(found.topology, used)
+            make_whole(found.xyz, *box, bonds.trees(used))
+            bring_together(found.xyz, *box, bonds.molecules, self.alignment.atoms, self.atoms)
+        self._check_same(found.xyz, chosen)
+        return found
 
     def _as_loaded(self, xyz: np.ndarray) -> np.ndarray:
         return self.alignment.apply(xyz[:, self.alignment.atoms], xyz[:, self.atoms])

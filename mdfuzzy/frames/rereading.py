@@ -12,6 +12,7 @@ from mdfuzzy.frames._formats import read_topology
 from mdfuzzy.frames._provenance import Source, source_frames
 from mdfuzzy.frames._readers import open_piece
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -47,10 +48,12 @@ class FrameFiles:
     whole: bool
 
     @classmethod
-    def of(cls, frames: Frames) -> Optional["FrameFiles"]:
+    def of(cls, frames: Trajectories) -> Optional["FrameFiles"]:
         """Return the files of `frames`; None unless all of the frames come from files, and coordinates are
         compared as they are there.
         """
+        if not isinstance(frames, Frames):
+            return None
         paths = [source.path for source in frames.sources]
         if frames.points is not frames.xyz or frames.top is None or frames.atoms is None:
             return None

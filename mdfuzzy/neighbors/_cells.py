@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from mdfuzzy._kernels.search.cells import AXES, LANES, ROWS, Cells, Queries
+from mdfuzzy._kernels.search.cells import AXES, ROWS, Cells, Queries
+from mdfuzzy._kernels.search.lanes import LANES
 from mdfuzzy._kernels.search.leaves import fill_leaves, principal_axes, superpose_on_mean
 from mdfuzzy._threads import run_ranges
 from mdfuzzy.neighbors._seeding import flatten, group_frames

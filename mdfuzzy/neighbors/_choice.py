@@ -57,7 +57,7 @@ def choose_way(
     if tiles.index.__sizeof__() <= largest:
         for few in (True, False):
             seconds = {way: aim.measure(way.index, way.chunks, threads, few=few)[0] for way in (cells, tiles)}
-            chosen, other = sorted(seconds, key=seconds.get)
+            chosen, other = sorted(seconds, key=seconds.__getitem__)
             if seconds[other] > CLEAR * seconds[chosen]:
                 break
         n = len(chosen.chunks.frames)

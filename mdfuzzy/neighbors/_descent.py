@@ -3,8 +3,9 @@ is enough.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -30,22 +31,23 @@ SAMPLE = 24
 _PART = 2048
 
 
-class DescentSearch(NamedTuple):
-    """Neighbours that have been found already, as one block."""
+@dataclass(frozen=True, eq=False)
+class DescentSearch:
+    """Neighbours of neighbours, as one block."""
 
     blocks: Mapping[str, object]
-    indices: np.ndarray | None  # None: in the store
-    distances: np.ndarray | None
+    find: Callable[[], tuple[np.ndarray, np.ndarray]]  # indices and distances, if no store has the block
 
     def announce(self, to_do: int) -> None:
-        """See `Search`; nothing is left to do."""
+        """See `Search`; it is told when the search is chosen."""
 
     def run(
         self, names: Sequence[str], found: Found, advance: Callable[[int], object]
-    ) -> Iterator[tuple[str, np.ndarray]]:
+    ) -> Generator[tuple[str, np.ndarray], None, None]:
         """See `Search`."""
-        rows = np.arange(len(self.indices))
-        found.put(rows=rows, indices=self.indices, distances=self.distances)
+        indices, distances = self.find()
+        rows = np.arange(len(indices))
+        found.put(rows=rows, indices=indices, distances=distances)
         advance(len(rows))
         for name in names:
             yield name, rows
@@ -61,17 +63,48 @@ def descend_graph(
     blocks = {f"{aim.name}-d00000": None}
     kept = store.get(f"{aim.name}-reached") if store is not None else None
     if kept is not None:
-        return DescentSearch(blocks, None, None), float(kept["recall"][0])
-    start = aim._replace(factor=min(1.0, LEAVES / -(-len(index) // 64)))
+        # The same lists again, should those of the store be damaged.
+        again = partial(_descend, index, chunks, aim, threads)
+        return DescentSearch(blocks, lambda: _lists(again())), float(kept["recall"][0])
+    start = _start(index, aim)
     exactly = aim.measure(index, chunks, threads)[0]
     if COST * start.measure(index, chunks, threads)[0] > exactly:
         logger.info(f"recall {aim.recall:g}: an exact search takes no longer here, so the search is exact")
         return None
+    found = _descend(index, chunks, aim, threads)
+    if found is None:
+        logger.info(f"neighbours of neighbours do not reach recall {aim.recall:g}, so the search is exact")
+        return None
+    indices, distances, recall = found
+    if store is not None:  # the lists first: with the recall there, nothing is searched any more
+        (name,) = blocks
+        store.put(name, rows=np.arange(len(index)), indices=indices, distances=distances)
+        store.put(f"{aim.name}-reached", recall=np.array([recall]))
+    return DescentSearch(blocks, lambda: (indices, distances)), recall
+
+
+def _start(index: TileIndex, aim: Aim) -> Aim:
+    """Return what is searched for first: the nearest in so many leaves."""
+    return aim._replace(factor=min(1.0, LEAVES / -(-len(index) // 64)))
+
+
+def _lists(found: tuple[np.ndarray, np.ndarray, float] | None) -> tuple[np.ndarray, np.ndarray]:
+    if found is None:
+        raise RuntimeError(
+            "The recall that was reached before must be reached again. Please report this data."
+        )
+    return found[:2]
+
+
+def _descend(
+    index: TileIndex, chunks: Chunks, aim: Aim, threads: int
+) -> tuple[np.ndarray, np.ndarray, float] | None:
+    """Return indices, distances and the recall measured for them; None if that is not enough."""
     sample = chunks.take(np.sort(np.random.default_rng(1).permutation(len(chunks))[:SAMPLE]))
     rows = np.concatenate([np.arange(a, b) for a, b in zip(sample.first, sample.last, strict=True)])
-    options = {"squared": True, "n_jobs": threads}
-    farthest = index.nearest(sample, aim.n_neighbors, **options, step=1)[1][:, -1:]
-    found, squares, _ = index.nearest(chunks, aim.n_neighbors, factor=start.factor, **options)
+    _, exactly, _ = index.nearest(sample, aim.n_neighbors, squared=True, n_jobs=threads, step=1)
+    farthest, factor = exactly[:, -1:], _start(index, aim).factor
+    found, squares, _ = index.nearest(chunks, aim.n_neighbors, factor=factor, squared=True, n_jobs=threads)
     place = np.empty(len(index), np.int32)
     place[index.order] = np.arange(len(index))
     near = place[found]
@@ -83,15 +116,10 @@ def descend_graph(
         if recall - MARGIN * error >= aim.recall:
             break
     else:
-        logger.info(f"neighbours of neighbours do not reach recall {aim.recall:g}, so the search is exact")
         return None
     indices, distances = np.empty_like(near), np.empty(near.shape, np.float32)
     indices[index.order], distances[index.order] = index.order[near], index.lengths(squares)
-    if store is not None:  # the lists first: with the recall there, nothing is searched any more
-        (name,) = blocks
-        store.put(name, rows=np.arange(len(index)), indices=indices, distances=distances)
-        store.put(f"{aim.name}-reached", recall=np.array([recall]))
-    return DescentSearch(blocks, indices, distances), recall
+    return indices, distances, recall
 
 
 def _renewed(

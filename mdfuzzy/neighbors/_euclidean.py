@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mdfuzzy._threads import thread_count
-from mdfuzzy.neighbors.blocks import BlockStore, run_blocks
+from mdfuzzy.neighbors.blocks import BlockStore, Search, run_blocks
 
 if TYPE_CHECKING:
     from mdfuzzy.workers.cluster import Client
@@ -37,7 +37,7 @@ def nearest_points(
     index = build_points(points, parts=parts, n_jobs=n_jobs)
     chunks = index.own_chunks() if queries is None else index.chunks(queries, n_jobs)
     aim = Aim(n_neighbors, recall=recall, what="neighbours of {} points")
-    search = LocalSearch(index, chunks, aim, name_blocks(aim, chunks, BLOCK), thread_count(n_jobs))
+    search: Search = LocalSearch(index, chunks, aim, name_blocks(aim, chunks, BLOCK), thread_count(n_jobs))
     if client is not None:
         from mdfuzzy.neighbors._dask.memory import whole_layout
         from mdfuzzy.neighbors._dask.replicated import ScatteredSearch

@@ -1,11 +1,11 @@
 """An index of frames or points whose neighbours are searched for by groups of queries, in threads."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from threading import local
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -106,7 +106,11 @@ class Index(Movable):
         """Return the targets themselves as queries."""
 
     @abstractmethod
-    def kernel(self, queries: NamedTuple, factor: float) -> Kernel:
+    def chunks(self, others: np.ndarray, n_jobs: int | None) -> Chunks:
+        """Return other frames or points as queries."""
+
+    @abstractmethod
+    def kernel(self, queries: Any, factor: float) -> Kernel:
         """Return what searches; with `factor` below 1 faster, and not exactly."""
 
     def __len__(self) -> int:
@@ -157,7 +161,7 @@ class Index(Movable):
         factor: float = 1.0,
         n_jobs: int | None = None,
         advance: Callable[[int], object],
-    ) -> Iterator[int]:
+    ) -> Generator[int, None, None]:
         """Find the nearest frames of some groups of queries; yield the number of each block when it is done.
 
         What is found is put into the rows of `indices` and `distances` (RMSD, nm) that belong to the queries.
@@ -184,7 +188,7 @@ class Index(Movable):
         step: int = STEP,
         n_jobs: int | None = None,
         advance: Callable[[int], object] | None = None,
-    ) -> Iterator[dict[str, np.ndarray]]:
+    ) -> Generator[dict[str, np.ndarray], None, None]:
         """Find all frames within `radius` (nm) of some groups of queries; yield the arrays of each block.
 
         These are the `rows` of its queries, and of each pair `queries`, `indices` and `distances` (nm).

@@ -36,10 +36,10 @@ class RmsdIndex(Index):
         queries = kernels.Queries(self.cells.flat, self.cells.norms, self.spreads)
         return group_queries(queries, self.cells.order, np.diff(self.cells.cell_start), own=True)
 
-    def chunks(self, xyz: np.ndarray, n_jobs: int | None) -> Chunks:
+    def chunks(self, others: np.ndarray, n_jobs: int | None) -> Chunks:
         """Return other frames, (n, atoms, 3) and centred, as queries."""
-        queries = flatten(xyz, n_jobs)
-        everything = np.arange(len(xyz))
+        queries = flatten(others, n_jobs)
+        everything = np.arange(len(others))
         label = nearest_centres(queries, everything, self.cells.centres, self.cells.centre_norms, n_jobs)
         order = np.argsort(label, kind="stable")
         sizes = np.bincount(label, minlength=len(self.cells.centres))

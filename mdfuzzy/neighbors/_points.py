@@ -37,13 +37,13 @@ class PointIndex(Index):
         """Return the points of the index themselves as queries: its leaves."""
         return group_queries(self.queries, self.order, np.array([len(self)]), own=True)
 
-    def chunks(self, points: np.ndarray, n_jobs: int | None) -> Chunks:
-        """Return other points, (n, dimensions), as queries."""
-        sketches, scaled = _sketched(points, self.axes, self.scale)
+    def chunks(self, others: np.ndarray, n_jobs: int | None) -> Chunks:
+        """Return other others, (n, dimensions), as queries."""
+        sketches, scaled = _sketched(others, self.axes, self.scale)
         order = compact_order(sketches.rows)
         ordered = Sketches(*(part[order] for part in sketches))
         return group_queries(
-            kernels.PointQueries(scaled[order], ordered), order, np.array([len(points)]), own=False
+            kernels.PointQueries(scaled[order], ordered), order, np.array([len(others)]), own=False
         )
 
     def kernel(self, queries: kernels.PointQueries, factor: float) -> Kernel:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,6 +11,7 @@ import numpy as np
 
 from mdfuzzy._messages import counted
 from mdfuzzy.neighbors._groups import STEP, Chunks, Index
+from mdfuzzy.neighbors.blocks import Found
 
 logger = logging.getLogger("mdfuzzy")
 
@@ -25,9 +26,9 @@ class Nearest:
         self.indices = np.empty((n, n_neighbors), np.int32)
         self.distances = np.empty((n, n_neighbors), np.float32)
 
-    def put(self, rows: np.ndarray, indices: np.ndarray, distances: np.ndarray) -> None:
-        """Fill in a block."""
-        self.indices[rows], self.distances[rows] = indices, distances
+    def put(self, rows: np.ndarray, **nearest: np.ndarray) -> None:
+        """Fill in the `indices` and `distances` of a block."""
+        self.indices[rows], self.distances[rows] = nearest["indices"], nearest["distances"]
 
     def get(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """Return the arguments with which `put` fills in this block."""
@@ -48,10 +49,13 @@ class Pairs:
         """Return the arguments with which `put` adds this block."""
         return {"rows": rows, **self._blocks[int(rows[0])]}
 
-    def join(self) -> list[np.ndarray]:
+    def join(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the queries, indices and distances of all pairs, and forget the blocks to spare memory."""
-        names, blocks = ("queries", "indices", "distances"), self._blocks.values()
-        return [np.concatenate([block.pop(name) for block in blocks]) for name in names]
+
+        def joined(name: str) -> np.ndarray:
+            return np.concatenate([block.pop(name) for block in self._blocks.values()])
+
+        return joined("queries"), joined("indices"), joined("distances")
 
 
 class Aim(NamedTuple):
@@ -72,11 +76,13 @@ class Aim(NamedTuple):
 
     def find(self, index: Index, chunks: Chunks, n_jobs: int, *, step: int = STEP) -> dict[str, np.ndarray]:
         """Return the arrays of a block of queries, as `Nearest` or `Pairs` takes them."""
-        options = {"n_jobs": n_jobs, "step": step}
         if self.n_neighbors:
-            indices, distances, _ = index.nearest(chunks, self.n_neighbors, factor=self.factor, **options)
+            indices, distances, _ = index.nearest(
+                chunks, self.n_neighbors, factor=self.factor, n_jobs=n_jobs, step=step
+            )
             return {"rows": chunks.order, "indices": indices, "distances": distances}
-        (block,) = index.within_in_turn(chunks, [slice(0, len(chunks))], self.radius, **options)
+        whole = [slice(0, len(chunks))]
+        (block,) = index.within_in_turn(chunks, whole, self.radius, n_jobs=n_jobs, step=step)
         return block
 
     def measure(
@@ -144,25 +150,33 @@ class LocalSearch:
         logger.info(f"{task}: about {spell(seconds * to_do)} on {counted(self.threads, 'thread')}{memory}")
 
     def run(
-        self, names: Sequence[str], found: Nearest | Pairs, advance: Callable[[int], object]
-    ) -> Iterator[tuple[str, np.ndarray]]:
+        self, names: Sequence[str], found: Found, advance: Callable[[int], object]
+    ) -> Generator[tuple[str, np.ndarray], None, None]:
         """See `Search`."""
         blocks, aim = [self.blocks[name] for name in names], self.aim
-        options = {"n_jobs": self.threads, "advance": advance}
-        if not aim.n_neighbors:
-            with closing(self.index.within_in_turn(self.chunks, blocks, aim.radius, **options)) as done:
-                for name, block in zip(names, done, strict=True):
-                    found.put(**block)
-                    yield name, block["rows"]
+        if isinstance(found, Nearest):
+            # put in place at once: threads that are ahead of a store need no memory of their own
+            nearest = self.index.nearest_in_turn(
+                self.chunks,
+                blocks,
+                aim.n_neighbors,
+                found.indices,
+                found.distances,
+                factor=aim.factor,
+                n_jobs=self.threads,
+                advance=advance,
+            )
+            with closing(nearest):
+                for number in nearest:
+                    yield names[number], self.chunks.take(blocks[number]).order
             return
-        # put in place at once: threads that are ahead of a store need no memory of their own
-        result = found.indices, found.distances
-        options["factor"] = aim.factor
-        with closing(
-            self.index.nearest_in_turn(self.chunks, blocks, aim.n_neighbors, *result, **options)
-        ) as done:
-            for number in done:
-                yield names[number], self.chunks.take(blocks[number]).order
+        within = self.index.within_in_turn(
+            self.chunks, blocks, aim.radius, n_jobs=self.threads, advance=advance
+        )
+        with closing(within):
+            for name, block in zip(names, within, strict=True):
+                found.put(**block)
+                yield name, block["rows"]
 
 
 def name_blocks(aim: Aim, chunks: Chunks, size: int, mark: str = "") -> dict[str, slice]:

@@ -41,14 +41,14 @@ class TileIndex(Index):
         """Return the frames of the index themselves as queries: its leaves."""
         return group_queries(self.queries, self.order, np.array([len(self)]), own=True)
 
-    def chunks(self, xyz: np.ndarray, n_jobs: int | None) -> Chunks:
+    def chunks(self, others: np.ndarray, n_jobs: int | None) -> Chunks:
         """Return other frames, (n, atoms, 3) and centred, as queries."""
-        flat = flatten(xyz, n_jobs)
-        sketches = Sketches(self.axes.sketch(radii(xyz)), np.sqrt(flat.norms))
+        flat = flatten(others, n_jobs)
+        sketches = Sketches(self.axes.sketch(radii(others)), np.sqrt(flat.norms))
         order = compact_order(sketches.rows)
         ordered = Sketches(*(part[order] for part in sketches))
         queries = _queries(flat.flat[order], flat.norms[order], ordered, self.modes, n_jobs)
-        return group_queries(queries, order, np.array([len(xyz)]), own=False)
+        return group_queries(queries, order, np.array([len(others)]), own=False)
 
     def kernel(self, queries: kernels.TileQueries, factor: float) -> Kernel:
         """See `Index`: with a factor below 1, only that share of the leaves is visited."""

@@ -1,6 +1,6 @@
 """Blocks of queries: where finished ones are kept, and how all of them are searched."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from typing import Protocol
 
@@ -22,7 +22,7 @@ class Found(Protocol):
     """What was found, filled in by blocks."""
 
     def put(self, rows: np.ndarray, **arrays: np.ndarray) -> None:
-        """Fill in a block."""
+        """Fill in the rows of a block."""
 
     def get(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """Return the arguments with which `put` fills in this block."""
@@ -40,7 +40,7 @@ class Search(Protocol):
 
     def run(
         self, names: Sequence[str], found: Found, advance: Callable[[int], object]
-    ) -> Iterator[tuple[str, np.ndarray]]:
+    ) -> Generator[tuple[str, np.ndarray], None, None]:
         """Put what is found for these blocks into `found`; yield the name and the rows of each when done.
 
         Its rows are its queries. `advance` is told how many are done since it was last told.

@@ -18,7 +18,6 @@ from mdfuzzy._check import (
     read_only,
 )
 from mdfuzzy._threads import run_ranges, share, using_threads
-from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors._copies import find_copies
 from mdfuzzy.neighbors._euclidean import nearest_points
@@ -26,6 +25,8 @@ from mdfuzzy.neighbors.blocks import BlockStore
 from mdfuzzy.neighbors.graph import Graph, reverse_lists
 
 if TYPE_CHECKING:
+    from scipy.sparse import sparray, spmatrix
+
     from mdfuzzy.workers.cluster import Client
 
 _STRETCH = 8192  # rows sorted together
@@ -63,7 +64,7 @@ class Neighbors(ReadOnly):
     distances: np.ndarray
     exact: bool = True
     recall: float | None = None
-    n_targets: int | None = None
+    n_targets: int = None  # type: ignore[assignment]  # filled in below
 
     def __post_init__(self) -> None:
         indices, distances = np.asarray(self.indices), np.asarray(self.distances)
@@ -188,11 +189,11 @@ class Neighbors(ReadOnly):
 
 
 def euclidean_neighbors(
-    points: Features | npt.ArrayLike,
+    points: Trajectories | npt.ArrayLike,
     *,
     n_neighbors: int = 100,
     recall: float = 1.0,
-    queries: Features | npt.ArrayLike | None = None,
+    queries: Trajectories | npt.ArrayLike | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
     store: BlockStore | None = None,
@@ -249,16 +250,24 @@ def euclidean_neighbors(
     remedy = f"There are {len(vectors)} points."
     n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(vectors) - (others is None), remedy=remedy)
     recall = check_real("recall", recall, above=0, at_most=1, remedy="1 asks for the exact neighbours.")
-    options = {"recall": recall, "n_jobs": n_jobs, "progress": progress, "store": store, "client": client}
     copies = find_copies(vectors, n_neighbors + 1)
     among = vectors if copies is None else vectors[copies.kept]
-    indices, distances = nearest_points(among, others, n_neighbors, **options)
+    indices, distances = nearest_points(
+        among,
+        others,
+        n_neighbors,
+        recall=recall,
+        n_jobs=n_jobs,
+        progress=progress,
+        store=store,
+        client=client,
+    )
     if copies is not None:
         indices, distances = copies.spread(indices, distances, queries=others is not None)
     return Neighbors(indices, distances, n_targets=len(vectors))
 
 
-def neighbors_from(precomputed: object) -> Neighbors:
+def neighbors_from(precomputed: "tuple[npt.ArrayLike, npt.ArrayLike] | sparray | spmatrix") -> Neighbors:
     """Take neighbours that another program has found.
 
     Parameters
@@ -281,9 +290,9 @@ def neighbors_from(precomputed: object) -> Neighbors:
     >>> neighbors.indices.ravel(), neighbors.distances.ravel()
     (array([1, 0, 1], dtype=int32), array([1., 1., 2.], dtype=float32))
     """
-    from scipy.sparse import issparse
+    from scipy.sparse import sparray, spmatrix
 
-    if issparse(precomputed):
+    if isinstance(precomputed, sparray | spmatrix):
         matrix = precomputed.tocsr()
         if matrix.nnz != precomputed.nnz:
             raise InputValueError(
@@ -347,7 +356,7 @@ def neighbors_from(precomputed: object) -> Neighbors:
     return Neighbors(take(indices, nearest, 1), take(distances, nearest, 1), exact=False)
 
 
-def _vectors(name: str, points: object) -> np.ndarray:
+def _vectors(name: str, points: Trajectories | npt.ArrayLike) -> np.ndarray:
     """Return feature vectors as a finite (n, dimensions) array."""
     vectors = points.points if isinstance(points, Trajectories) else check_numbers(name, points)
     if vectors.ndim != 2 or 0 in vectors.shape:

@@ -52,12 +52,12 @@ def nearest_of(distances: "np.ndarray | csr_matrix", n_neighbors: int, *, querie
     lengths = np.empty((m, n_neighbors))
     if isinstance(distances, np.ndarray):
         for start in range(0, m, _CHUNK):
-            rows = slice(start, min(start + _CHUNK, m))
-            part = distances[rows].copy()
+            some = slice(start, min(start + _CHUNK, m))
+            part = distances[some].copy()
             if not queries:
-                part[np.arange(len(part)), np.arange(rows.start, rows.stop)] = np.inf
-            indices[rows] = np.argsort(part, axis=1, kind="stable")[:, :n_neighbors]
-            lengths[rows] = np.take_along_axis(part, indices[rows], axis=1)
+                part[np.arange(len(part)), np.arange(some.start, some.stop)] = np.inf
+            indices[some] = np.argsort(part, axis=1, kind="stable")[:, :n_neighbors]
+            lengths[some] = np.take_along_axis(part, indices[some], axis=1)
     else:
         rows = _rows(distances)
         kept = np.flatnonzero(queries | (distances.indices != rows))

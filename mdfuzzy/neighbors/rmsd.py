@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError, check_int, check_real
 from mdfuzzy._threads import thread_count
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.rereading import FrameFiles
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors._coordinates import check_conformations
 from mdfuzzy.neighbors._copies import find_copies
@@ -35,11 +35,11 @@ BLOCK = 512
 
 
 def rmsd_neighbors(
-    frames: Frames | npt.ArrayLike,
+    frames: Trajectories | npt.ArrayLike,
     *,
     n_neighbors: int = 100,
     recall: float = 1.0,
-    queries: Frames | npt.ArrayLike | None = None,
+    queries: Trajectories | npt.ArrayLike | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
     store: BlockStore | None = None,
@@ -98,7 +98,7 @@ def rmsd_neighbors(
     copies = find_copies(xyz, n_neighbors + 1)
     if copies is not None:
         few = rmsd_neighbors(
-            frames[copies.kept] if isinstance(frames, Trajectories) else xyz[copies.kept],
+            frames.subset(copies.kept) if isinstance(frames, Trajectories) else xyz[copies.kept],
             n_neighbors=n_neighbors,
             recall=recall,
             queries=queries,
@@ -114,15 +114,16 @@ def rmsd_neighbors(
     aim, found = Aim(n_neighbors, recall=recall), Nearest(n, n_neighbors)
     search, reached = _search(frames, xyz, others, aim, n_jobs, client, layout, store)
     run_blocks(search, n, found, store, progress)
-    options = {"exact": reached is None, "recall": reached, "n_targets": len(xyz)}
-    return Neighbors(found.indices, found.distances, **options)
+    return Neighbors(
+        found.indices, found.distances, exact=reached is None, recall=reached, n_targets=len(xyz)
+    )
 
 
 def rmsd_neighbors_within(
-    frames: Frames | npt.ArrayLike,
+    frames: Trajectories | npt.ArrayLike,
     *,
     radius: float,
-    queries: Frames | npt.ArrayLike | None = None,
+    queries: Trajectories | npt.ArrayLike | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
     store: BlockStore | None = None,
@@ -178,18 +179,18 @@ def rmsd_neighbors_within(
 
 
 def _search(
-    frames: Frames | npt.ArrayLike,
+    frames: Trajectories | npt.ArrayLike,
     xyz: np.ndarray,
     others: np.ndarray | None,
     aim: "Aim",
     n_jobs: int | None,
     client: "Client | None",
-    layout: str | None,
+    layout: Literal["scattered", "sharded"] | None,
     store: BlockStore | None,
 ) -> "tuple[Search, float | None]":
     """Return the search, and the recall that was measured for it; None if it is exact."""
-    workers, place = _on_workers(client, xyz, others, max(1, aim.n_neighbors), layout)
-    if place is not None and place.sharded:
+    there = _on_workers(client, xyz, others, max(1, aim.n_neighbors), layout)
+    if there is not None and there[1].sharded:
         from mdfuzzy.neighbors._dask.sharded import ShardedSearch
 
         if aim.recall < 1:
@@ -199,9 +200,9 @@ def _search(
             )
         return ShardedSearch(
             client=client,
-            workers=workers,
-            layout=place,
-            frames=frames,
+            workers=there[0],
+            layout=there[1],
+            files=FrameFiles.of(frames) if isinstance(frames, Trajectories) else None,
             xyz=xyz,
             others=others,
             aim=aim,
@@ -209,49 +210,61 @@ def _search(
             n_jobs=n_jobs,
         ), None
     from mdfuzzy.neighbors._choice import choose_way
+    from mdfuzzy.neighbors._index import RmsdIndex
     from mdfuzzy.neighbors._search import LocalSearch, name_blocks
+    from mdfuzzy.neighbors._tiles import TileIndex
 
-    options = {"store": store, "threads": thread_count(n_jobs), "n_jobs": n_jobs}
-    if place is not None:
-        options["largest"] = place.room_for_index(workers)
-    way, reached = choose_way(xyz, others, aim, **options), None
-    index, chunks = way.index, way.chunks
-    if aim.recall < 1 and way.name == "tiles" and others is None and client is None:
+    largest = np.inf if there is None else there[1].room_for_index(there[0])
+    way = choose_way(
+        xyz, others, aim, store=store, threads=thread_count(n_jobs), n_jobs=n_jobs, largest=largest
+    )
+    index, chunks, reached = way.index, way.chunks, None
+    if aim.recall < 1 and isinstance(index, TileIndex) and others is None and client is None:
         from mdfuzzy.neighbors._descent import descend_graph
 
         found = descend_graph(index, chunks, aim, store=store, threads=thread_count(n_jobs))
         if found is not None:
             return found
-    if aim.recall < 1 and way.name == "cells":
+    if aim.recall < 1 and isinstance(index, RmsdIndex):
         from mdfuzzy.neighbors._recall import choose_factor
 
         factor, reached = choose_factor(index, chunks, aim.n_neighbors, aim.recall, n_jobs)
         aim = aim._replace(factor=factor)
     mark = "" if way.name == "cells" else "t"  # blocks of other queries
     blocks = name_blocks(aim, chunks, BLOCK, mark)
-    search = LocalSearch(index, chunks, aim, blocks, thread_count(n_jobs))
-    if client is not None:
+    search: Search = LocalSearch(index, chunks, aim, blocks, thread_count(n_jobs))
+    if there is not None:
         from mdfuzzy.neighbors._dask.replicated import ScatteredSearch
 
-        search = ScatteredSearch(**vars(search), client=client, workers=workers, layout=place)
+        search = ScatteredSearch(**vars(search), client=client, workers=there[0], layout=there[1])
     return search, reached
 
 
 def _on_workers(
-    client: "Client | None", xyz: np.ndarray, others: np.ndarray | None, n_neighbors: int, layout: str | None
-) -> "tuple[Workers, Layout] | tuple[None, None]":
-    """Return what the workers of a cluster offer, and how the index is laid out there."""
+    client: "Client | None",
+    xyz: np.ndarray,
+    others: np.ndarray | None,
+    n_neighbors: int,
+    layout: Literal["scattered", "sharded"] | None,
+) -> "tuple[Workers, Layout] | None":
+    """Return what the workers of a cluster offer, and how the index is laid out there; None without one."""
     if client is None:
         if layout is not None:
             raise InputValueError(f"`layout` must be None without `client`; got {layout!r}.")
-        return None, None
+        return None
     from mdfuzzy.neighbors._dask.memory import choose_layout
     from mdfuzzy.workers.cluster import find_workers
 
     workers = find_workers(client)
-    size = {"n": len(xyz), "atoms": xyz.shape[1], "n_others": 0 if others is None else len(others)}
-    block = GROUP * BLOCK
-    return workers, choose_layout(workers, **size, n_neighbors=n_neighbors, block=block, layout=layout)
+    return workers, choose_layout(
+        workers,
+        n=len(xyz),
+        atoms=xyz.shape[1],
+        n_others=0 if others is None else len(others),
+        n_neighbors=n_neighbors,
+        block=GROUP * BLOCK,
+        layout=layout,
+    )
 
 
 def _radius_graph(

@@ -6,7 +6,6 @@ from typing import cast
 
 import numpy as np
 
-from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.projections import superpose
@@ -51,9 +50,9 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
     All structures are superposed on that of state 0, unless they are aligned on other atoms. State 0 is
     turned so that its longest axes lie in the plane of the screen.
     """
-    if result.data is None or result.data.coordinates is None:
+    data = result.data
+    if data is None or not (data.has_structures or data.coordinates is not None):
         return None
-    data = cast("Frames", result.data)  # only frames have coordinates
     chosen = [(f"State {state}", [state], frame) for state, frame in enumerate(result.cores.peaks.tolist())]
     if result.transition_regions is not None:
         chosen += [
@@ -63,9 +62,10 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
             )
         ]
     chosen = chosen[:_MAX_STRUCTURES]
-    molecule = find_molecule(data)
     frames = [frame for *_, frame in chosen]
-    xyz = data.xyz[frames].astype(np.float64)
+    xyz = data.coordinates[frames] if data.coordinates is not None else data.trajectory(frames).xyz
+    xyz = xyz.astype(np.float64)
+    molecule = find_molecule(data)
     axes = np.linalg.svd(xyz[0] - xyz[0].mean(axis=0), full_matrices=False)[2]
     axes[2] = np.cross(axes[0], axes[1])  # a rotation, not a mirror image
     if data.fit_atoms is data.atoms:
@@ -92,12 +92,13 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
     }
 
 
-def find_molecule(frames: Frames) -> Molecule:
+def find_molecule(frames: Trajectories) -> Molecule:
     """Return which atoms and bonds of the frames to draw."""
     topology = frames.topology
     if topology is None:
-        atoms = np.arange(frames.n_atoms)
-        distances = np.linalg.norm(frames.xyz[0][:, None] - frames.xyz[0][None], axis=-1)
+        xyz = cast("np.ndarray", frames.coordinates)[0]
+        atoms = np.arange(len(xyz))
+        distances = np.linalg.norm(xyz[:, None] - xyz[None], axis=-1)
         near = np.argwhere(np.triu(distances < _BOND_LENGTH, k=1))
         names = tuple(f"atom {atom}" for atom in atoms)
         return Molecule(atoms, ("",) * len(atoms), names, near, trace=False)
@@ -132,7 +133,7 @@ def place_of(data: Trajectories | None, frame: int) -> str:
     return f"{within:,}" + (f" of trajectory {trajectory}" if data.n_trajectories > 1 else "")
 
 
-def _time(data: Frames, frame: int) -> str:
+def _time(data: Trajectories, frame: int) -> str:
     return "" if data.times is None else f", at {data.times[frame]:.6g} ps"
 
 

@@ -84,7 +84,8 @@ class OldRun:
         """Whether the run was on `data`."""
         essence = [data.lengths, data.points]
         if not data.metric.superpose:
-            essence = [data.lengths, data.values, data.periodic, np.array([data.period])]
+            periods = [period for period in data.periods if period is not None]
+            essence = [data.lengths, data.values, data.periodic, np.array([*periods, 360.0][:1])]
         return digest(*essence) == self.run["fingerprint"]
 
     def steps(self, data: Trajectories) -> dict[str, dict[str, np.ndarray]]:

@@ -13,7 +13,8 @@ from mdfuzzy._check import InputTypeError, InputValueError
 
 if TYPE_CHECKING:
     from distributed import Client as Client  # for other modules, too
-    from distributed import Future, Worker
+    from distributed import Future as Future
+    from distributed import Worker
 
 logger = logging.getLogger("mdfuzzy")
 

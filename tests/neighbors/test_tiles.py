@@ -226,18 +226,19 @@ class TestDescent:
     def test_reaches_what_was_asked_for(self, index, recall):
         aim = Aim(20, recall=recall)
         search, reported = _descent.descend_graph(index, index.own_chunks(), aim, store=None, threads=2)
+        indices, distances = search.find()
         exact = index.nearest(index.own_chunks(), 20)[1]
-        reached = np.mean(search.distances[index.order] <= exact[:, -1:])
+        reached = np.mean(distances[index.order] <= exact[:, -1:])
         assert reached >= recall
         assert reported == pytest.approx(reached, abs=0.05)
-        assert not np.any(search.indices == np.arange(len(index))[:, None])
-        assert np.all(np.diff(np.sort(search.indices, axis=1), axis=1) > 0)
+        assert not np.any(indices == np.arange(len(index))[:, None])
+        assert np.all(np.diff(np.sort(indices, axis=1), axis=1) > 0)
         claimed = all_rmsds(
             index.targets.flat[index.order.argsort()][:5].reshape(5, -1, 3),
             index.targets.flat[index.order.argsort()].reshape(len(index), -1, 3),
         )
-        lengths = np.take_along_axis(claimed, search.indices[:5].astype(np.int64), axis=1)
-        np.testing.assert_allclose(search.distances[:5], lengths, rtol=0, atol=1e-6)
+        lengths = np.take_along_axis(claimed, indices[:5].astype(np.int64), axis=1)
+        np.testing.assert_allclose(distances[:5], lengths, rtol=0, atol=1e-6)
 
     def test_same_bits_for_any_number_of_threads(self, index):
         options = {"aim": Aim(20, recall=0.9), "store": None}
@@ -245,7 +246,7 @@ class TestDescent:
             _descent.descend_graph(index, index.own_chunks(), threads=threads, **options)[0]
             for threads in (1, 2)
         )
-        assert_same_bits((one.indices, one.distances), (two.indices, two.distances))
+        assert_same_bits(one.find(), two.find())
 
     def test_says_when_an_exact_search_is_as_fast(self, index, monkeypatch, caplog):
         monkeypatch.setattr(_descent, "COST", 1e9)
@@ -280,6 +281,21 @@ class TestDescent:
         assert not first.exact
         assert first.recall >= 0.8
         monkeypatch.setattr(_descent, "descend", None)
+        again = mf.rmsd_neighbors(xyz, n_neighbors=20, recall=0.8, store=store)
+        assert again.recall == first.recall
+        assert_same_bits((again.indices, again.distances), (first.indices, first.distances))
+
+    def test_lists_that_are_lost_are_found_again(self, index, monkeypatch):
+        class Kept(dict):
+            def put(self, name, **arrays):
+                self[name] = arrays
+
+        monkeypatch.setattr(_choice, "FEW", 100)
+        xyz = index.targets.flat.reshape(len(index), -1, 3)
+        store = Kept()
+        store.put("neighbors-20-0.8-way", tiles=np.array([True]))
+        first = mf.rmsd_neighbors(xyz, n_neighbors=20, recall=0.8, store=store)
+        del store["neighbors-20-0.8-d00000"]  # as a store answers that finds it damaged
         again = mf.rmsd_neighbors(xyz, n_neighbors=20, recall=0.8, store=store)
         assert again.recall == first.recall
         assert_same_bits((again.indices, again.distances), (first.indices, first.distances))

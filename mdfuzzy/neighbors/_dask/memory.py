@@ -6,6 +6,7 @@ from typing import Literal
 
 from mdfuzzy._check import InputValueError, check_choice
 from mdfuzzy._kernels.search import cells as kernels
+from mdfuzzy._kernels.search.lanes import LANES
 from mdfuzzy.neighbors._cells import CELL_SIZE
 from mdfuzzy.workers.cluster import Workers
 
@@ -28,9 +29,9 @@ def index_bytes(n: int, atoms: int) -> int:
     """
     width = 3 * (atoms + atoms % 2)
     n_cells = 1.1 * n / CELL_SIZE + 1
-    leaves = n / kernels.LANES + n_cells  # the last leaf of a cell is half empty, and there are small cells
+    leaves = n / LANES + n_cells  # the last leaf of a cell is half empty, and there are small cells
     by_frame = 4 * width + 4 * (-(-width // 8) * 8) + 3 * 8
-    by_leaf = 4 * kernels.ROWS * (kernels.LANES + 2)
+    by_leaf = 4 * kernels.ROWS * (LANES + 2)
     by_cell = 4 * width * (kernels.AXES + 1) + 6 * 8
     return int(n * by_frame + leaves * by_leaf + n_cells * by_cell)
 
@@ -151,7 +152,7 @@ def _memory_of_all(workers: Workers, index_size: int, n_neighbors: int) -> int:
     The message and what is made of it are there at the same time; so are a part's indices and squares.
     """
     threads = -(-workers.threads // len(workers.addresses))
-    return PROCESS + 2 * index_size + threads * TASK * kernels.LANES * n_neighbors * 40
+    return PROCESS + 2 * index_size + threads * TASK * LANES * n_neighbors * 40
 
 
 def _checked(layout: Layout, workers: Workers) -> Layout:

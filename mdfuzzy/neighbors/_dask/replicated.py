@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,7 +11,8 @@ import numpy as np
 
 from mdfuzzy.neighbors._dask.memory import TASK, Layout
 from mdfuzzy.neighbors._groups import Chunks, Index
-from mdfuzzy.neighbors._search import Aim, LocalSearch, Nearest, Pairs, spell
+from mdfuzzy.neighbors._search import Aim, LocalSearch, spell
+from mdfuzzy.neighbors.blocks import Found
 from mdfuzzy.workers.cluster import Scattered, Workers, results
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ class ScatteredSearch(LocalSearch):
         logger.info(f"{task} on {self.workers}: about {duration}{pairs}; {self.layout}")
 
     def run(
-        self, names: Sequence[str], found: Nearest | Pairs, advance: Callable[[int], object]
-    ) -> Iterator[tuple[str, np.ndarray]]:
+        self, names: Sequence[str], found: Found, advance: Callable[[int], object]
+    ) -> Generator[tuple[str, np.ndarray], None, None]:
         """See `Search`."""
         tasks = [(name, groups) for name in names for groups in _cut(self.blocks[name])]
         missing = Counter(name for name, _ in tasks)
@@ -83,7 +84,7 @@ def _submitter(client: "Client", index: Index, chunks: Chunks) -> Callable[..., 
     """Return what submits a function of the index, the queries if they are not its own frames, and more."""
     data = Scattered(client, index), None if chunks.own else Scattered(client, chunks)
 
-    def submit(function: Callable, *arguments: object) -> "Future":
+    def submit(function: Callable[..., object], *arguments: object) -> "Future":
         there = [each and each.future() for each in data]
         return client.submit(function, *there, *arguments, pure=False)
 

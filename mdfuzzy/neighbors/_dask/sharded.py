@@ -8,23 +8,22 @@ runs them where the shards are, and repeats what was lost with a worker.
 import hashlib
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from mdfuzzy._check import InputValueError
-from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.rereading import FrameFiles
-from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors._dask.memory import Layout
 from mdfuzzy.neighbors._dask.shards import Division, Found, Shard, Visitors, build_shard, divide, merge
 from mdfuzzy.neighbors._dask.transfer import Movable
 from mdfuzzy.neighbors._groups import Chunks
 from mdfuzzy.neighbors._index import build_index
-from mdfuzzy.neighbors._search import Aim, Nearest, Pairs, spell
+from mdfuzzy.neighbors._search import Aim, spell
+from mdfuzzy.neighbors.blocks import Found as Result
 from mdfuzzy.workers.cluster import Workers, explained, on_workers, results
 
 if TYPE_CHECKING:
@@ -61,10 +60,10 @@ class ShardedSearch:
         What it offers.
     layout : Layout
         What is put on each worker.
-    frames : Frames or (n, atoms, 3) float32
-        To be searched; workers that see the files of `Frames` read them.
+    files : FrameFiles or None
+        Those of the frames, if they come from files: workers that see these read them.
     xyz : (n, atoms, 3) float32
-        Their centred coordinates.
+        The centred coordinates of the frames to be searched.
     others : (m, atoms, 3) float32 or None
         Queries that are not these frames.
     aim : Aim
@@ -78,7 +77,7 @@ class ShardedSearch:
     client: "Client"
     workers: Workers
     layout: Layout
-    frames: "Frames | np.ndarray"
+    files: FrameFiles | None
     xyz: np.ndarray
     others: np.ndarray | None
     aim: Aim
@@ -122,8 +121,8 @@ class ShardedSearch:
         logger.info(f"{task} on {self.workers}: about {duration}{pairs}; {self.layout}")
 
     def run(
-        self, names: Sequence[str], found: Nearest | Pairs, advance: Callable[[int], object]
-    ) -> Iterator[tuple[str, np.ndarray]]:
+        self, names: Sequence[str], found: Result, advance: Callable[[int], object]
+    ) -> Generator[tuple[str, np.ndarray], None, None]:
         """See `Search`."""
         with explained(self.client):
             copies = self._build()
@@ -141,7 +140,7 @@ class ShardedSearch:
 
         Of files that they all see, otherwise of what is sent to them.
         """
-        files = FrameFiles.of(self.frames) if isinstance(self.frames, Trajectories) else None
+        files = self.files
         if files is not None and set(on_workers(self.client, files.are_here).values()) != {True}:
             files = None
         where = "read by the workers from the files" if files else "sent to the workers"
@@ -154,6 +153,7 @@ class ShardedSearch:
             warnings.filterwarnings("ignore", message="Sending large graph")
             for number in range(max(len(addresses), len(members))):
                 shard = number % len(members)
+                task: tuple[Any, ...]
                 if files is None:
                     task = build_shard, self.xyz[members[shard]], members[shard]
                 else:
@@ -165,11 +165,11 @@ class ShardedSearch:
     def _search(self, number: int, block: Block, copies: list[list["Future"]]) -> "Future":
         """Submit the tasks of a block, the `number`-th: the next one uses the next copies."""
 
-        def submit(function: Callable, *arguments: object) -> "Future":
+        def submit(function: Callable[..., object], *arguments: object) -> "Future":
             return self.client.submit(function, *arguments, pure=False)
 
         shards = [each[number % len(each)] for each in copies]
-        if block.rows is None:
+        if block.rows is None or self.others is None:
             home = submit(_search_own, shards[block.shard], block.part, block.parts, self.aim)
         else:
             xyz = self.others[block.rows]
@@ -213,7 +213,7 @@ def _read(files: FrameFiles, frames: np.ndarray, digest: str) -> Shard:
 
 
 def _digest(xyz: np.ndarray) -> str:
-    return hashlib.blake2b(np.ascontiguousarray(xyz), digest_size=16).hexdigest()
+    return hashlib.blake2b(np.ascontiguousarray(xyz).data, digest_size=16).hexdigest()
 
 
 def _search_own(shard: Shard, part: int, parts: int, aim: Aim) -> Home:

@@ -11,13 +11,14 @@ most cells of other shards are seen to be farther at once.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
 from mdfuzzy._kernels.search.cells import Queries
-from mdfuzzy._kernels.search.knn import NO_LIMIT
 from mdfuzzy._kernels.search.merging import merge_rows
 from mdfuzzy._kernels.search.rmsd import squared_distances
+from mdfuzzy._kernels.search.screen import NO_LIMIT
 from mdfuzzy.neighbors._dask.transfer import Movable
 from mdfuzzy.neighbors._groups import Chunks
 from mdfuzzy.neighbors._index import RmsdIndex, build_index
@@ -238,7 +239,7 @@ def _with_guests(index: RmsdIndex, centres: np.ndarray) -> RmsdIndex:
         values = getattr(cells, name)
         return np.concatenate([values, np.full((len(centres), *values.shape[1:]), fill, values.dtype)])
 
-    added = {name: extended(name, 0) for name in ("torques", "spreads", "axes")}
+    added: dict[str, Any] = {name: extended(name, 0) for name in ("torques", "spreads", "axes")}
     added |= {name: extended(name, getattr(cells, name)[-1]) for name in ("cell_start", "leaf_start")}
     added["radii"] = extended("radii", -NO_LIMIT)  # so that nobody visits a cell but those who start there
     added["centres"] = np.concatenate([cells.centres, centres])

@@ -33,13 +33,13 @@ class Movable:
             object.__setattr__(self, name, _usable(value))
 
 
-def _bytes(value: object) -> int:
+def _bytes(value: Any) -> int:
     if isinstance(value, tuple):
         return sum(map(_bytes, value))
     return value.nbytes if isinstance(value, np.ndarray) else 0 if value is None else value.__sizeof__()
 
 
-def _usable(value: object) -> object:
+def _usable(value: Any) -> Any:
     if isinstance(value, tuple):
         return type(value)(*map(_usable, value)) if hasattr(value, "_fields") else tuple(map(_usable, value))
-    return np.require(value, requirements="CAW") if isinstance(value, np.ndarray) else value
+    return np.require(value, requirements=["C", "A", "W"]) if isinstance(value, np.ndarray) else value
