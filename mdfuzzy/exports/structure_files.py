@@ -15,7 +15,7 @@ from mdfuzzy.exports._checks import Result, check_structures
 from mdfuzzy.exports._columns import frame_columns, write_csv
 from mdfuzzy.exports._viewers import STRUCTURES, TRAJECTORIES, Shown, molecule_style, viewer_scripts
 from mdfuzzy.exports.medoids import find_medoids, spread
-from mdfuzzy.exports.trajectory_files import path_groups
+from mdfuzzy.exports.trajectory_files import Superposition, path_groups
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.memberships import Memberships
@@ -85,9 +85,10 @@ def write_structures(
         An extension that mdtraj writes, such as ``"pdb"``, ``"cif"``, ``"gro"``, ``"xtc"`` or ``"h5"``. With
         a format that has no names of atoms there is a file ``topology.pdb``, too.
     superpose : bool
-        Superpose all structures on the peak of state 0, by the atoms that were clustered, to look at them
-        together; the periodic box is then left out, for turned coordinates do not fit into it. False leaves
-        coordinates and box as they are in the files, for instance to start simulations.
+        Superpose all structures on the peak of state 0, by the atoms that were clustered or, if frames were
+        aligned on others, by those, to look at them together; the periodic box is then left out, for turned
+        coordinates do not fit into it. False leaves coordinates and box as they are in the files, for
+        instance to start simulations.
     overwrite : bool
         Write to a folder that holds files: those of an earlier export are replaced or removed, all others are
         left as they are.
@@ -150,14 +151,12 @@ def write_structures(
             f"`format` must be one without a periodic box, because {which} have none; got {format!r}. Give "
             + ("superpose=False or another format." if superpose else "another format.")
         )
+    turn = Superposition(frames, reference, atoms) if superpose else None
     with new_files(folder, "structures", overwrite=overwrite) as stage:
         places = []
         for name, part in _read(frames, groups, atoms, reference.n_atoms):
             part.time = part.time.astype(np.float64)  # for no times mdtraj has integers, and warns of them
-            if superpose:
-                part.unitcell_vectors = None
-                part.superpose(reference, atom_indices=frames.atoms if atoms == "all" else None)
-            places += _save(part, stage / name, suffix)
+            places += _save(turn(part) if turn else part, stage / name, suffix)
         if suffix not in _WITH_ATOMS:
             reference.save(stage / "topology.pdb")
         index = _index(places, groups, frames, cores, result.memberships)

@@ -79,8 +79,8 @@ def write_trajectories(
     atoms : {"all", "loaded"}
         All atoms of the source files, which are read again, or those that were clustered.
     superpose : bool
-        Superpose all frames on the density peak of state 0 by the atoms that were clustered, without the
-        periodic box. False leaves coordinates and box as they are in the files.
+        Superpose all frames on the density peak of state 0 by the atoms that were clustered (or that the
+        frames were aligned on), without the periodic box. False leaves coordinates and box as they are.
     overwrite : bool
         Write to a folder that holds files: those of an earlier export are replaced or removed, all others are
         left as they are.
@@ -132,7 +132,7 @@ def write_trajectories(
     atoms = atoms if frames.sources else "loaded"
     groups = state_groups(result, n, every) | path_groups(result, regions, n, every)
     reference = frames.trajectory(result.cores.peaks[:1], atoms=atoms)
-    turn = _Superposition(frames, reference, atoms) if superpose else None
+    turn = Superposition(frames, reference, atoms) if superpose else None
     with new_files(folder, "trajectories", overwrite=overwrite) as stage:
         for file, part in _parts(frames, groups, atoms, reference.n_atoms, stage, suffix):
             file.append(turn(part) if turn else part)
@@ -186,16 +186,18 @@ def path_groups(
     return groups
 
 
-class _Superposition:
+class Superposition:
     """Turns frames onto a reference by the clustered atoms, and leaves out their box."""
 
     def __init__(self, frames: Trajectories, reference: "md.Trajectory", atoms: str) -> None:
         self.reference = reference
-        self.atoms = frames.atoms if atoms == "all" else None
+        self.atoms = frames.fit_atoms if atoms == "all" else None
+        self.done = atoms == "loaded" and frames.fit_atoms is not frames.atoms  # they are aligned already
 
     def __call__(self, part: "md.Trajectory") -> "md.Trajectory":
+        """Return frames, turned in place."""
         part.unitcell_vectors = None
-        return part.superpose(self.reference, atom_indices=self.atoms)
+        return part if self.done else part.superpose(self.reference, atom_indices=self.atoms)
 
 
 def _parts(

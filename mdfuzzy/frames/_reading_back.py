@@ -24,7 +24,6 @@ def read_back(
     chosen: np.ndarray,
     *,
     times: np.ndarray | None,
-    whole: np.ndarray | None,
 ) -> "md.Trajectory":
     """Return frames with all atoms of their sources and the box.
 
@@ -38,13 +37,10 @@ def read_back(
         Which frames, numbers over all sources.
     times : (m,) float64 or None
         Their times in ps.
-    whole : (atoms,) int64 or None
-        Atoms whose molecules are put together across the periodic boundary.
     """
     import mdtraj as md
 
-    from mdfuzzy.frames._periodic import has_box, make_whole
-    from mdfuzzy.frames._selection import Bonds
+    from mdfuzzy.frames._periodic import has_box
 
     places, numbers = source_frames(sources, chosen)
     topology = source_topology(top)
@@ -57,26 +53,17 @@ def read_back(
             boxes[0, rows], boxes[1, rows] = part.unitcell_lengths, part.unitcell_angles
         xyz[rows] = part.xyz
     box = None if np.isnan(boxes).any() else (boxes[0], boxes[1])
-    if whole is not None and box is not None:
-        make_whole(xyz, *box, Bonds.of(topology).trees(whole))
     return md.Trajectory(xyz, topology, times, *(box or (None, None)))
 
 
 def stream_back(
-    sources: Sequence[Source], top: "str | md.Topology", chosen: np.ndarray, *, whole: np.ndarray | None
+    sources: Sequence[Source], topology: "md.Topology", chosen: np.ndarray
 ) -> Iterator[tuple[np.ndarray, "md.Trajectory"]]:
-    """Yield ascending frames in parts of a few megabytes, each file read once; see `read_back`."""
-    from mdfuzzy.frames._periodic import has_box, make_whole
-    from mdfuzzy.frames._selection import Bonds
-
+    """Yield ascending frames in parts of a few megabytes, each file read once, and their numbers."""
     places, numbers = source_frames(sources, chosen)
-    topology = source_topology(top)
-    trees = None if whole is None else Bonds.of(topology).trees(whole)
     for place in np.unique(places):
         rows = np.flatnonzero(places == place)
         for here, part in _parts(_open(sources[place]), topology, numbers[rows]):
-            if trees is not None and has_box(part):
-                make_whole(part.xyz, part.unitcell_lengths, part.unitcell_angles, trees)
             yield chosen[rows[here]], part
 
 

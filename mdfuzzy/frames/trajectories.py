@@ -2,7 +2,7 @@
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -117,6 +117,11 @@ class Trajectories(ReadOnly, ABC):
         return tuple(
             f"{name} ({unit})" if unit else name for name, unit in zip(self.names, self.units, strict=True)
         )
+
+    @property
+    def fit_atoms(self) -> np.ndarray | None:
+        """The atoms of the sources by which structures are superposed to be looked at: `atoms` by default."""
+        return self.atoms
 
     @property
     @abstractmethod
@@ -333,9 +338,10 @@ class Trajectories(ReadOnly, ABC):
         """
         chosen = self._ascending(indices)
         self.sources_of(chosen)
-        assert self.top is not None, "what has sources and a topology has this"
-        whole = self.atoms if self.whole else None
-        for numbers, part in stream_back(self.sources, self.top, chosen, whole=whole):
+        topology = self.source_topology
+        restore = self._restorer(topology)
+        for numbers, part in stream_back(self.sources, topology, chosen):
+            restore(part)
             self._check_same(part.xyz, numbers)
             if self.times is not None:
                 part.time = self.times[numbers]
@@ -353,10 +359,25 @@ class Trajectories(ReadOnly, ABC):
         self.sources_of(chosen)
         times = None if self.times is None else self.times[chosen]
         assert self.top is not None, "what has sources and a topology has this"
-        whole = self.atoms if self.whole else None
-        found = read_back(self.sources, self.top, chosen, times=times, whole=whole)
+        found = read_back(self.sources, self.top, chosen, times=times)
+        self._restorer(found.topology)(found)
         self._check_same(found.xyz, chosen)
         return found
+
+    def _restorer(self, topology: "md.Topology") -> "Callable[[md.Trajectory], None]":
+        """Return what puts molecules together across the periodic boundary, as when frames were loaded."""
+        from mdfuzzy.frames._periodic import has_box, make_whole
+        from mdfuzzy.frames._selection import Bonds
+
+        if not self.whole or self.atoms is None:
+            return lambda part: None
+        trees = Bonds.of(topology).trees(self.atoms)
+
+        def restore(part: "md.Trajectory") -> None:
+            if has_box(part):
+                make_whole(part.xyz, part.unitcell_lengths, part.unitcell_angles, trees)
+
+        return restore
 
     def _check_same(self, xyz: np.ndarray, chosen: np.ndarray) -> None:
         """Raise if coordinates of all atoms that were read again are not those that were loaded, if known."""
