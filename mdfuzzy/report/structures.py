@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.projections import superpose
@@ -64,7 +63,7 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
     chosen = chosen[:_MAX_STRUCTURES]
     molecule = find_molecule(data)
     frames = [frame for *_, frame in chosen]
-    xyz = data.xyz[frames].astype(np.float64)
+    xyz = data.coordinates[frames].astype(np.float64)
     axes = np.linalg.svd(xyz[0], full_matrices=False)[2]
     axes[2] = np.cross(axes[0], axes[1])  # a rotation, not a mirror image
     xyz = superpose(xyz, xyz[0] @ axes.T)[:, molecule.atoms]
@@ -87,12 +86,14 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
     }
 
 
-def find_molecule(frames: Frames) -> Molecule:
-    """Return which atoms and bonds of the frames to draw."""
+def find_molecule(frames: Trajectories) -> Molecule:
+    """Return which atoms and bonds of frames with coordinates to draw."""
     topology = frames.topology
     if topology is None:
-        atoms = np.arange(frames.n_atoms)
-        distances = np.linalg.norm(frames.xyz[0][:, None] - frames.xyz[0][None], axis=-1)
+        assert frames.coordinates is not None
+        first = frames.coordinates[0]
+        atoms = np.arange(len(first))
+        distances = np.linalg.norm(first[:, None] - first[None], axis=-1)
         near = np.argwhere(np.triu(distances < _BOND_LENGTH, k=1))
         names = tuple(f"atom {atom}" for atom in atoms)
         return Molecule(atoms, ("",) * len(atoms), names, near, trace=False)
@@ -127,7 +128,7 @@ def place_of(data: Trajectories | None, frame: int) -> str:
     return f"{within:,}" + (f" of trajectory {trajectory}" if data.n_trajectories > 1 else "")
 
 
-def _time(data: Frames, frame: int) -> str:
+def _time(data: Trajectories, frame: int) -> str:
     return "" if data.times is None else f", at {data.times[frame]:.6g} ps"
 
 

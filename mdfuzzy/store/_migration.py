@@ -82,10 +82,8 @@ class OldRun:
 
     def is_of(self, data: Trajectories) -> bool:
         """Whether the run was on `data`."""
-        essence = [data.lengths, data.points]
-        if not data.metric.superpose:
-            essence = [data.lengths, data.values, data.periodic, np.array([data.period])]
-        return digest(*essence) == self.run["fingerprint"]
+        compared = [data.points] if data.metric.superpose else [data.columns, *data.essence()]
+        return digest(data.lengths, *map(np.atleast_1d, compared)) == self.run["fingerprint"]
 
     def steps(self, data: Trajectories) -> dict[str, dict[str, np.ndarray]]:
         """Return the arrays of the saved steps of `data` that are up to date, under their present names."""
