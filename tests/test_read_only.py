@@ -40,4 +40,4 @@ def test_copies_of_features_and_models_cannot_be_written_to():
     with pytest.raises(ValueError, match="read-only"):
         other.values[0] = 1
     assert (other.lengths == [3, 2]).all()
-    assert other.period == 360
+    assert other.periods == (None, 360)

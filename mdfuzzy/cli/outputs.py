@@ -53,7 +53,9 @@ def write_outputs(folder: Path, result: "Clustering") -> Iterator[str]:
     if result.validation is not None:
         yield result.validation.reason
     yield from write_pictures(folder / "plots", result)
-    yield from write_exports(folder / "exports", result, list(KINDS))
+    structures = result.data is not None and result.data.has_structures
+    kinds = [kind for kind in KINDS if structures or kind != "structures"]
+    yield from write_exports(folder / "exports", result, kinds)
     yield write_page(folder / "report.html", result)
 
 

@@ -1,7 +1,6 @@
 """Checks: what goes into one export must be about the same frames and the same states."""
 
 from mdfuzzy._check import InputValueError, check_type
-from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_cores, check_memberships
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
@@ -21,7 +20,7 @@ def check_states(data: Trajectories, cores: Cores, memberships: Memberships) -> 
         )
 
 
-def check_transition_regions(data: Frames, cores: Cores, transition_regions: TransitionRegions) -> None:
+def check_transition_regions(data: Trajectories, cores: Cores, transition_regions: TransitionRegions) -> None:
     """Raise unless `transition_regions` are between the states of `cores`, with frames of `data`."""
     check_type(
         "transition_regions",

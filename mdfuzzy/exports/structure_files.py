@@ -13,7 +13,7 @@ from mdfuzzy._atomic import new_files
 from mdfuzzy._check import InputValueError, check_int, check_type
 from mdfuzzy.exports._checks import check_states, check_transition_regions
 from mdfuzzy.exports._columns import frame_columns, write_csv
-from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
@@ -58,7 +58,7 @@ _AS_READ = "Coordinates and periodic box are those of the source files."
 
 def structures(
     folder: str | os.PathLike[str],
-    frames: Frames,
+    frames: Trajectories,
     cores: Cores,
     memberships: Memberships,
     transition_regions: TransitionRegions,
@@ -74,9 +74,10 @@ def structures(
     ----------
     folder : path
         A new or empty folder.
-    frames : Frames
-        What was clustered. The chosen frames are read again from its files with all their atoms; if there are
-        no files or objects to read from, the loaded atoms are written.
+    frames : Frames or Features
+        What was clustered; features need a topology and sources. The chosen frames are read again from
+        their files with all their atoms; if there are no files or objects to read from, the loaded atoms
+        are written.
     cores : Cores
         Of these frames.
     memberships : Memberships
@@ -144,7 +145,7 @@ def structures(
     ...     print(*sorted(path.name for path in new.glob("[!.]*")))
     README.txt state_0_core.pdb state_0_peak.pdb state_1_core.pdb state_1_peak.pdb structures.csv
     """
-    check_type("frames", frames, Frames, remedy="`load` makes them: only frames have structures.")
+    check_type("frames", frames, Trajectories, remedy="`load` and `featurize` make them.")
     check_states(frames, cores, memberships)
     check_transition_regions(frames, cores, transition_regions)
     n = check_int("n", n, 1)
@@ -210,7 +211,7 @@ def _choose(cores: Cores, transition_regions: TransitionRegions, n: int) -> dict
 
 
 def _read(
-    frames: Frames, groups: dict[str, np.ndarray], atoms: Literal["all", "loaded"], n_atoms: int
+    frames: Trajectories, groups: dict[str, np.ndarray], atoms: Literal["all", "loaded"], n_atoms: int
 ) -> Iterator[tuple[str, "md.Trajectory"]]:
     """Yield the structures of each group, many read at once: some formats are read from their beginning."""
     ends = np.cumsum([len(chosen) for chosen in groups.values()])
@@ -238,7 +239,7 @@ def _save(part: "md.Trajectory", stem: Path, suffix: str) -> list[tuple[str, int
 def _index(
     places: list[tuple[str, int]],
     groups: dict[str, np.ndarray],
-    frames: Frames,
+    frames: Trajectories,
     cores: Cores,
     memberships: Memberships,
 ) -> dict[str, list[Any] | np.ndarray]:

@@ -2,15 +2,28 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import InputTypeError, InputValueError, check_finite, check_numbers, check_real, read_only
+from mdfuzzy._check import (
+    InputTypeError,
+    InputValueError,
+    check_finite,
+    check_numbers,
+    check_real,
+    check_type,
+    read_only,
+)
+from mdfuzzy.frames._provenance import chosen_sources
 from mdfuzzy.frames.metric import EUCLIDEAN, Metric
 from mdfuzzy.frames.trajectories import Trajectories, shorten
 from mdfuzzy.frames.weights import Weights, frame_weights
+
+#: What features take over from the frames that they describe; the first ones have a row per frame.
+_ROWS = ("times", "phi", "psi")
+_OF_FRAMES = (*_ROWS, "weights", "topology", "residues", "sources", "top", "atoms", "whole")
 
 
 class Features(Trajectories):
@@ -22,21 +35,39 @@ class Features(Trajectories):
         One array per trajectory.
     periodic : sequence of int, optional
         The columns that are periodic, such as torsion angles.
-    period : float
-        Their period: 360 for degrees, 2 * pi for radians.
+    period : float or sequence of float
+        Their period, or that of each of them: 360 for degrees, 2 * pi for radians.
+    names : sequence of d str, optional
+        The names of the columns.
+    units : str or sequence of d str, optional
+        The unit of all columns, or of each of them.
+    column_weights : sequence of d float, optional
+        By what the differences in each column are multiplied in the distance between two frames; 1 by
+        default. Give columns of different units weights that make them comparable.
+    times : (n,) array or sequence of (n_i,) arrays, optional
+        Times in ps.
+    frames : Frames, optional
+        The frames that the features describe: times, topology, backbone torsions and sources are theirs, so
+        that structures can be written and shown.
     weights, log_weights : array or sequence of arrays, optional
         Weights of the frames, or their logarithms, for frames of a biased simulation: see `weighted`.
 
     Attributes
     ----------
-    values : (n, d) float64
+    values : (n, d) float64, or float32 if all arrays are
         All vectors, one trajectory after the other.
     lengths : (trajectories,) int64
         Vectors per trajectory.
     periodic : (k,) int64
         The columns that are periodic.
-    period : float
-        Their period.
+    periods : tuple of d (float or None)
+        The period of each column.
+    names, units : tuple of d str
+        Of the columns.
+    column_weights : (d,) float64 or None
+        By what differences in each column are multiplied.
+    times : (n,) float64 or None
+        Times in ps.
 
     Examples
     --------
@@ -46,27 +77,33 @@ class Features(Trajectories):
     Features(5 vectors of 2 in 2 trajectories; periodic columns 0)
     >>> features.embedded.shape
     (5, 3)
+    >>> mf.Features(np.zeros((3, 2)), names=["N-O", "phi"], units=["nm", "degrees"], periodic=[1]).labels
+    ('N-O (nm)', 'phi (degrees)')
     """
 
     values: np.ndarray
-    periodic: np.ndarray
-    period: float
+    column_weights: np.ndarray | None = None
+    _names: tuple[str, ...] | None
+    _units: tuple[str, ...] | None
+    _periods: tuple[float | None, ...]
 
     def __init__(
         self,
         arrays: npt.ArrayLike | Sequence[npt.ArrayLike],
         *,
         periodic: Sequence[int] | None = None,
-        period: float = 360.0,
+        period: float | Sequence[float] = 360.0,
+        names: Sequence[str] | None = None,
+        units: str | Sequence[str] | None = None,
+        column_weights: npt.ArrayLike | None = None,
+        times: npt.ArrayLike | Sequence[npt.ArrayLike] | None = None,
+        frames: Trajectories | None = None,
         weights: Weights | None = None,
         log_weights: Weights | None = None,
     ) -> None:
         # A data frame is iterable, too, but one array.
         several = isinstance(arrays, Iterable) and not hasattr(arrays, "__array__")
-        parts = [
-            check_numbers("arrays", part)
-            for part in (cast(Iterable[object], arrays) if several else [arrays])
-        ]
+        parts = [_numbers(part) for part in (cast(Iterable[object], arrays) if several else [arrays])]
         if not parts or any(p.ndim != 2 or 0 in p.shape or p.shape[1] != parts[0].shape[1] for p in parts):
             raise InputValueError(
                 f"`arrays` must be one or more arrays of shape (frames, features), none empty, with the same "
@@ -75,32 +112,77 @@ class Features(Trajectories):
             )
         values = np.concatenate(parts)
         check_finite("arrays", values)
+        self._set(values, [len(part) for part in parts])
         d = values.shape[1]
-        columns = np.array([] if periodic is None else periodic)
-        if columns.size == 0:
-            columns = np.empty(0, np.int64)
-        if (
-            columns.ndim != 1
-            or columns.dtype.kind not in "iu"
-            or np.any((columns < 0) | (columns >= d))
-            or len(set(columns.tolist())) < len(columns)
-        ):
-            raise InputValueError(
-                f"`periodic` must be different columns in [0, {d - 1}]; got {columns.tolist()}."
-            )
+        object.__setattr__(self, "_periods", _check_periods(periodic, period, d))
+        object.__setattr__(self, "_names", _check_words("names", names, d))
+        object.__setattr__(
+            self, "_units", _check_words("units", [units] * d if isinstance(units, str) else units, d)
+        )
+        if column_weights is not None:
+            factors = check_numbers("column_weights", column_weights)
+            if factors.shape != (d,) or not np.isfinite(factors).all() or (factors <= 0).any():
+                raise InputValueError(
+                    f"`column_weights` must be {d} finite numbers > 0, one per column; got shape "
+                    f"{factors.shape}. To leave a column out, leave it out of `arrays`."
+                )
+            object.__setattr__(self, "column_weights", read_only(factors.copy()))
+        if frames is not None:
+            self._take_over(frames)
+        if times is not None:
+            object.__setattr__(self, "times", read_only(_check_times(times, self.lengths)))
+        if weights is not None or log_weights is not None:
+            found = frame_weights(weights, log_weights, lengths=self.lengths, times=self.times)
+            object.__setattr__(self, "weights", None if found is None else read_only(found))
+
+    @classmethod
+    def made(cls, values: np.ndarray, lengths: Sequence[int] | np.ndarray, **attributes: Any) -> "Features":
+        """Return features of an array that is theirs alone: it is neither copied nor checked.
+
+        Parameters
+        ----------
+        values : (n, d) float array
+            Finite. It must not be changed afterwards.
+        lengths : sequence of int
+            Vectors per trajectory.
+        **attributes
+            Others, such as `times` and `sources`; `names`, `units` and `periods` have d entries each.
+        """
+        features = object.__new__(cls)
+        features._set(values, lengths)
+        d = values.shape[1]
+        given = {"names": None, "units": None, "periods": (None,) * d} | attributes
+        for name, value in given.items():
+            if isinstance(value, np.ndarray):
+                value = read_only(value)
+            own = f"_{name}" if name in ("names", "units", "periods") else name
+            object.__setattr__(features, own, value)
+        return features
+
+    def _set(self, values: np.ndarray, lengths: Sequence[int] | np.ndarray) -> None:
         object.__setattr__(self, "values", read_only(values))
-        object.__setattr__(self, "lengths", np.array([len(part) for part in parts]))
+        object.__setattr__(self, "lengths", np.array(lengths))
         self._check_lengths(len(values))
-        object.__setattr__(self, "periodic", read_only(np.sort(columns).astype(np.int64)))
-        period = check_real("period", period, above=0)
-        if period != 360 and not columns.size:
+
+    def _take_over(self, frames: Trajectories) -> None:
+        """Take times, topology, torsions and sources of the frames that these features describe."""
+        check_type("frames", frames, Trajectories, remedy="`load` makes them.")
+        if frames.lengths.tolist() != self.lengths.tolist():
             raise InputValueError(
-                f"`period` must be left out if no column is periodic; got {period:g}. Name the columns in "
-                "`periodic`."
+                f"`frames` must be of the same trajectories, of {shorten(self.lengths.tolist())} frames; got "
+                f"{shorten(frames.lengths.tolist())} frames."
             )
-        object.__setattr__(self, "period", period)
-        found = frame_weights(weights, log_weights, lengths=self.lengths, times=self.times)
-        object.__setattr__(self, "weights", None if found is None else read_only(found))
+        for name in _OF_FRAMES:
+            object.__setattr__(self, name, getattr(frames, name))
+
+    def _columns(self) -> dict[str, Any]:
+        """Return what belongs to the columns."""
+        return {
+            "names": self._names,
+            "units": self._units,
+            "periods": self._periods,
+            "column_weights": self.column_weights,
+        }
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"`Features` cannot be changed; tried to set {name!r}.")
@@ -108,7 +190,10 @@ class Features(Trajectories):
     def __repr__(self) -> str:
         trajectories = "1 trajectory" if self.n_trajectories == 1 else f"{self.n_trajectories} trajectories"
         parts = [f"{len(self):,} vectors of {self.values.shape[1]} in {trajectories}"]
-        parts += [f"periodic columns {shorten(self.periodic.tolist())}"] if len(self.periodic) else []
+        if self._names is not None:
+            parts[0] += f": {shorten(self.names)}"
+        elif len(self.periodic):
+            parts.append(f"periodic columns {shorten(self.periodic.tolist())}")
         return f"Features({'; '.join(parts + self._weighted_words())})"
 
     @property
@@ -132,9 +217,24 @@ class Features(Trajectories):
         return self.values
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each column."""
+        return super().names if self._names is None else self._names
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The unit of each column; empty for one that has none."""
+        return super().units if self._units is None else self._units
+
+    @property
     def periods(self) -> tuple[float | None, ...]:
         """The period of each column; None for one that is not periodic."""
-        return tuple(self.period if at in self.periodic else None for at in range(self.values.shape[1]))
+        return self._periods
+
+    @property
+    def periodic(self) -> np.ndarray:
+        """The columns that are periodic, ascending."""
+        return np.flatnonzero([period is not None for period in self._periods])
 
     @property
     def width(self) -> str:
@@ -143,31 +243,62 @@ class Features(Trajectories):
 
     @property
     def title(self) -> str:
-        """Nothing: vectors alone do not tell what they describe."""
-        return ""
+        """The first names in words; empty if the columns have none."""
+        return "" if self._names is None else shorten(self.names)
 
     def subset(self, frames: np.ndarray) -> "Features":
         """Return the vectors of `frames`, numbers over all trajectories, as one trajectory."""
+        weights = self._weights_of(frames, [len(frames)])
+        return Features.made(self.values[frames], [len(frames)], weights=weights, **self._columns())
+
+    def __getitem__(self, chosen: slice | npt.ArrayLike) -> "Features":
+        """Return some of the frames, in their order, with their trajectories, times and sources.
+
+        A trajectory of which no frame is chosen is left out.
+        """
+        indices = self._ascending(chosen)
+        kept, lengths = np.unique(self.locate(indices)[0], return_counts=True)
+        others = {name: getattr(self, name) for name in _OF_FRAMES}
+        rows = {name: None if others[name] is None else others[name][indices] for name in _ROWS}
+        rows["weights"] = self._weights_of(indices, lengths)
+        others["sources"] = tuple(chosen_sources(self.sources, indices, kept))
+        return Features.made(self.values[indices], lengths, **self._columns(), **others | rows)
+
+    def _weights_of(self, frames: np.ndarray, lengths: Sequence[int] | np.ndarray) -> np.ndarray | None:
         chosen = None if self.weights is None else self.weights[frames]
-        return Features(
-            self.values[frames], periodic=self.periodic.tolist(), period=self.period, weights=chosen
-        )
+        return frame_weights(chosen, None, lengths=np.asarray(lengths))
 
     def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Features":
-        """Return `data` as features with the same periodic columns; raise if it is something else."""
-        if isinstance(data, Features):
-            return data
-        if isinstance(data, Trajectories):
+        """Return `data` as features with the same columns; raise if it is something else."""
+        if isinstance(data, Trajectories) and not isinstance(data, Features):
             raise InputTypeError(
                 f"`data` must be features, as `result` was made of; got {type(data).__name__}."
             )
-        several = isinstance(data, list | tuple) and all(np.ndim(part) == 2 for part in data)
-        arrays = cast(Sequence[npt.ArrayLike], data if several else [data])
-        return Features(arrays, periodic=self.periodic.tolist(), period=self.period)
+        if not isinstance(data, Features):
+            several = isinstance(data, list | tuple) and all(np.ndim(part) == 2 for part in data)
+            found = Features(cast(Sequence[npt.ArrayLike], data if several else [data]))
+            data = Features.made(found.values, found.lengths, **self._columns())
+        d = self.values.shape[1]
+        if data.values.shape[1] != d:
+            raise InputValueError(
+                f"`data` must have the {d} features of `result`; got {data.values.shape[1]}. Compute the "
+                "same features."
+            )
+        if self._names is not None and data._names is not None and self.names != data.names:
+            at = next(i for i, (a, b) in enumerate(zip(self.names, data.names, strict=True)) if a != b)
+            raise InputValueError(
+                f"`data` must have the features of `result`; got {data.names[at]!r} instead of "
+                f"{self.names[at]!r} as column {at}. Compute the same features."
+            )
+        return data
 
     def essence(self) -> Iterator[npt.ArrayLike]:
-        """Yield the periodic columns and their period."""
-        yield from (self.periodic, self.period)
+        """Yield the periodic columns, their periods, and the weights of the columns."""
+        yield self.periodic
+        periods = [self._periods[at] for at in self.periodic]
+        yield periods[0] if len(set(periods)) == 1 else periods or 360.0
+        if self.column_weights is not None:
+            yield self.column_weights
 
     def summary(self) -> str:
         """Return a line that describes the data."""
@@ -178,12 +309,86 @@ class Features(Trajectories):
         """The vectors with every periodic column replaced by a point on a circle of that circumference.
 
         Distances between near angles are kept, and no pair is torn apart at the end of the period.
-        The other columns come first, then the cosines, then the sines: (n, d + len(periodic)) float64.
+        The other columns come first, then the cosines, then the sines: (n, d + len(periodic)) float64. Each
+        is multiplied by the weight of its column.
         """
-        others = np.delete(self.values, self.periodic, axis=1)
-        radius = self.period / (2 * np.pi)
-        angles = self.values[:, self.periodic] / radius
+        return self._embed(slice(None))
+
+    def _embed(self, rows: slice) -> np.ndarray:
+        """Return some rows of `embedded`."""
+        values, periodic = self.values[rows].astype(np.float64, copy=False), self.periodic
+        weights = np.ones(values.shape[1]) if self.column_weights is None else self.column_weights
+        if len(periodic) == 0:
+            return values if self.column_weights is None else values * weights
+        others = np.delete(values, periodic, axis=1) * np.delete(weights, periodic)
+        radius = np.array([self._periods[at] for at in periodic]) / (2 * np.pi)
+        angles = values[:, periodic] / radius
+        radius = radius * weights[periodic]
         return np.concatenate([others, radius * np.cos(angles), radius * np.sin(angles)], axis=1)
+
+
+def _numbers(part: object) -> np.ndarray:
+    """Return an array of real numbers, float32 if it is one and float64 otherwise, or raise."""
+    if isinstance(part, np.ndarray) and not isinstance(part, np.ma.MaskedArray) and part.dtype == np.float32:
+        return part
+    return check_numbers("arrays", part)
+
+
+def _check_periods(
+    periodic: Sequence[int] | None, period: float | Sequence[float], d: int
+) -> tuple[float | None, ...]:
+    """Return the period of each of `d` columns, None for those that are not periodic, or raise."""
+    columns = np.array([] if periodic is None else periodic)
+    if columns.size == 0:
+        columns = np.empty(0, np.int64)
+    if (
+        columns.ndim != 1
+        or columns.dtype.kind not in "iu"
+        or np.any((columns < 0) | (columns >= d))
+        or len(set(columns.tolist())) < len(columns)
+    ):
+        raise InputValueError(
+            f"`periodic` must be different columns in [0, {d - 1}]; got {columns.tolist()}."
+        )
+    if np.ndim(period) == 0:
+        each = [check_real("period", period, above=0)] * len(columns)
+        if period != 360 and not columns.size:
+            raise InputValueError(
+                f"`period` must be left out if no column is periodic; got {period:g}. Name the columns in "
+                "`periodic`."
+            )
+    else:
+        each = [check_real("period", value, above=0) for value in np.asarray(period).ravel().tolist()]
+        if len(each) != len(columns):
+            raise InputValueError(
+                f"`period` must be a number, or one for each of the {len(columns)} periodic columns; got "
+                f"{len(each)} of them."
+            )
+    periods = dict(zip(columns.tolist(), each, strict=True))
+    return tuple(periods.get(at) for at in range(d))
+
+
+def _check_words(name: str, words: Sequence[str] | None, d: int) -> tuple[str, ...] | None:
+    if words is None:
+        return None
+    found = tuple(words)
+    if len(found) != d or not all(isinstance(word, str) for word in found):
+        raise InputValueError(f"`{name}` must be {d} texts, one per column; got {shorten(found)}.")
+    if name == "names" and len(set(found)) < d:
+        twice = next(word for word in found if found.count(word) > 1)
+        raise InputValueError(f"`names` must differ; got {twice!r} twice.")
+    return found
+
+
+def _check_times(times: object, lengths: np.ndarray) -> np.ndarray:
+    several = isinstance(times, list | tuple) and len(times) > 0 and all(np.ndim(each) == 1 for each in times)
+    parts = [check_numbers("times", each) for each in (cast(Iterable[object], times) if several else [times])]
+    if any(part.ndim != 1 for part in parts) or sum(map(len, parts)) != lengths.sum():
+        raise InputValueError(
+            f"`times` must be one number per frame, {lengths.sum()} in all; got shapes "
+            f"{[part.shape for part in parts]}."
+        )
+    return check_finite("times", np.concatenate(parts))
 
 
 def as_data(data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> Trajectories:

@@ -3,14 +3,14 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import InputTypeError, InputValueError, check_choice, read_only
+from mdfuzzy._check import InputTypeError, InputValueError, read_only
 from mdfuzzy._messages import counted
-from mdfuzzy.frames._provenance import Source, chosen_sources, source_frames
+from mdfuzzy.frames._provenance import Source, chosen_sources
 from mdfuzzy.frames.metric import RMSD, Metric
 from mdfuzzy.frames.trajectories import Trajectories, even_step, shorten
 from mdfuzzy.frames.weights import frame_weights
@@ -205,24 +205,6 @@ class Frames(Trajectories):
             reading=None,
         )
 
-    def _ascending(self, chosen: slice | npt.ArrayLike) -> np.ndarray:
-        """Return the numbers of chosen frames, which must ascend: others have no place in a trajectory."""
-        rule = "`frames[...]` takes a slice, a mask, or a list of frame numbers in ascending order"
-        if isinstance(chosen, slice):
-            indices = np.arange(len(self))[chosen]
-        else:
-            indices = np.asarray(chosen)
-            if indices.dtype == bool and indices.shape == (len(self),):
-                indices = np.flatnonzero(indices)
-            if indices.ndim != 1 or indices.dtype == bool:
-                raise InputTypeError(f"{rule}; got {chosen!r}. For a single frame: frames[[5]].")
-            indices = self._check_frames(indices)
-        if len(indices) == 0 or np.any(np.diff(indices) <= 0):
-            raise InputValueError(
-                f"{rule}, at least one and none twice; got {chosen!r}. `trajectory` takes any order."
-            )
-        return indices
-
     def __repr__(self) -> str:
         parts = [f"{counted(len(self), 'frame')} of {self.n_atoms} atoms in {self.n_trajectories} trajector"]
         parts[0] += "y" if self.n_trajectories == 1 else "ies"
@@ -262,92 +244,10 @@ class Frames(Trajectories):
             lines.append(f"trajectory {number}{files}: {length:,} frames{span}")
         return "\n".join(lines)
 
-    def trajectory(
-        self, indices: npt.ArrayLike | None = None, *, atoms: Literal["loaded", "all"] = "loaded"
-    ) -> "md.Trajectory":
-        """Return chosen frames as an `md.Trajectory`.
-
-        Parameters
-        ----------
-        indices : (m,) array of int, optional
-            Frames, in any order; all by default.
-        atoms : {"loaded", "all"}
-            The loaded atoms as they are here, centred; or all atoms with their box, as they are in the
-            source files, which are read again.
-
-        Returns
-        -------
-        md.Trajectory
-            With times in ps where they are known; otherwise mdtraj numbers the frames.
-
-        Examples
-        --------
-        >>> import mdfuzzy as mf
-        >>> frames = mf.datasets.alanine_dipeptide()
-        >>> frames.trajectory([0, 100])
-        <mdtraj.Trajectory with 2 frames, 10 atoms, 3 residues, without unitcells at 0x...>
-        """
-        import mdtraj as md
-
-        check_choice("atoms", atoms, ("loaded", "all"))
-        chosen = self._check_frames(np.arange(len(self)) if indices is None else indices)
-        if chosen.ndim != 1 or chosen.size == 0:
-            raise InputValueError(
-                f"`indices` must be a list of at least one frame; got shape {chosen.shape}."
-            )
-        if self.topology is None:
-            raise InputValueError(
-                "These frames have no topology, because they come from arrays. Give `top` to `load`."
-            )
-        if atoms == "all":
-            return self._read_back(chosen)
-        times = None if self.times is None else self.times[chosen]
-        return md.Trajectory(self.xyz[chosen], self.topology.copy(), times)
-
-    def sources_of(self, indices: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Return where the frames `indices` were read from: places among the sources, and numbers there.
-
-        Examples
-        --------
-        >>> import mdfuzzy as mf
-        >>> frames = mf.datasets.alanine_dipeptide(stride=10)
-        >>> places, numbers = frames.sources_of([7, 2500])
-        >>> [(frames.sources[place].path[-11:], int(n)) for place, n in zip(places, numbers)]
-        [('ala2_00.xtc', 70), ('ala2_03.xtc', 5000)]
-        """
-        if not self.sources:
-            raise InputValueError(
-                "These frames have no sources to read them from again. Use the loaded atoms."
-            )
-        return source_frames(self.sources, self._check_frames(indices))
-
     def _read_back(self, chosen: np.ndarray) -> "md.Trajectory":
-        import mdtraj as md
-
-        from mdfuzzy.frames._formats import read_topology
-        from mdfuzzy.frames._periodic import has_box, make_whole
-        from mdfuzzy.frames._readers import open_piece
-        from mdfuzzy.frames._selection import Bonds
-
-        places, numbers = self.sources_of(chosen)
-        assert self.top is not None, "what has sources and a topology has this"
-        topology = read_topology(self.top) if isinstance(self.top, str) else self.top.copy()
-        xyz = np.empty((len(chosen), topology.n_atoms, 3), np.float32)
-        boxes = np.full((2, len(chosen), 3), np.nan, np.float32)
-        for place in np.unique(places):
-            source, rows = self.sources[place], np.flatnonzero(places == place)
-            piece = open_piece(source.path if source.path is not None else source.data)
-            part = piece.read(topology, numbers[rows])
-            if has_box(part):
-                boxes[0, rows], boxes[1, rows] = part.unitcell_lengths, part.unitcell_angles
-            xyz[rows] = part.xyz
-        box = None if np.isnan(boxes).any() else (boxes[0], boxes[1])
-        atoms = np.arange(topology.n_atoms) if self.atoms is None else self.atoms
-        if self.whole and box is not None:
-            make_whole(xyz, *box, Bonds.of(topology).trees(atoms))
-        self._check_same(xyz[:, atoms], chosen)
-        times = None if self.times is None else self.times[chosen]
-        return md.Trajectory(xyz, topology, times, *(box or (None, None)))
+        found = super()._read_back(chosen)
+        self._check_same(found.xyz if self.atoms is None else found.xyz[:, self.atoms], chosen)
+        return found
 
     def _check_same(self, xyz: np.ndarray, chosen: np.ndarray) -> None:
         """Raise if coordinates that were read again are not those that were loaded."""

@@ -3,13 +3,21 @@
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import InputIndexError, InputTypeError, InputValueError, ReadOnly, read_only
-from mdfuzzy.frames._provenance import Source
+from mdfuzzy._check import (
+    InputIndexError,
+    InputTypeError,
+    InputValueError,
+    ReadOnly,
+    check_choice,
+    read_only,
+)
+from mdfuzzy.frames._provenance import Source, source_frames
+from mdfuzzy.frames._reading_back import read_back
 from mdfuzzy.frames.metric import Metric
 from mdfuzzy.frames.weights import Weights, effective_frames, frame_weights
 
@@ -40,6 +48,12 @@ class Trajectories(ReadOnly, ABC):
         The residues of these torsions.
     sources : tuple of Source
         Where the frames were read from.
+    top : str, md.Topology or None
+        The topology of the sources, or the file that holds it.
+    atoms : (atoms,) int64 or None
+        The atoms of `topology` among those of the sources.
+    whole : bool
+        Whether molecules were put together across the periodic boundary.
     reading : dict or None
         The arguments that read the same frames again; None unless all come from files.
     """
@@ -52,6 +66,9 @@ class Trajectories(ReadOnly, ABC):
     psi: np.ndarray | None = None
     residues: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
+    top: "str | md.Topology | None" = None
+    atoms: np.ndarray | None = None
+    whole: bool = False
     reading: dict[str, object] | None = None
 
     @property
@@ -83,6 +100,23 @@ class Trajectories(ReadOnly, ABC):
     def periods(self) -> tuple[float | None, ...]:
         """The period of each of the `columns`; None for a column that has none."""
         return (None,) * self.columns.shape[1]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each of the `columns`."""
+        return tuple(f"feature {at}" for at in range(self.columns.shape[1]))
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The unit of each of the `columns`; empty for a column that has none."""
+        return ("",) * len(self.names)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The name of each of the `columns` with its unit, as plots show it."""
+        return tuple(
+            f"{name} ({unit})" if unit else name for name, unit in zip(self.names, self.units, strict=True)
+        )
 
     @property
     @abstractmethod
@@ -232,6 +266,102 @@ class Trajectories(ReadOnly, ABC):
         trajectory = np.searchsorted(starts, frames, side="right") - 1
         frame = frames - starts[trajectory]
         return (int(trajectory), int(frame)) if frames.ndim == 0 else (trajectory, frame)
+
+    @property
+    def has_structures(self) -> bool:
+        """Whether `trajectory` can return structures of the frames."""
+        return self.topology is not None and (self.coordinates is not None or bool(self.sources))
+
+    def trajectory(
+        self, indices: npt.ArrayLike | None = None, *, atoms: Literal["loaded", "all"] = "loaded"
+    ) -> "md.Trajectory":
+        """Return chosen frames as an `md.Trajectory`.
+
+        Parameters
+        ----------
+        indices : (m,) array of int, optional
+            Frames, in any order; all by default.
+        atoms : {"loaded", "all"}
+            The atoms of `topology`, centred; or all atoms with their box, as they are in the source files,
+            which are read again.
+
+        Returns
+        -------
+        md.Trajectory
+            With times in ps where they are known; otherwise mdtraj numbers the frames.
+
+        Examples
+        --------
+        >>> import mdfuzzy as mf
+        >>> frames = mf.datasets.alanine_dipeptide()
+        >>> frames.trajectory([0, 100])
+        <mdtraj.Trajectory with 2 frames, 10 atoms, 3 residues, without unitcells at 0x...>
+        """
+        check_choice("atoms", atoms, ("loaded", "all"))
+        chosen = self._check_frames(np.arange(len(self)) if indices is None else indices)
+        if chosen.ndim != 1 or chosen.size == 0:
+            raise InputValueError(
+                f"`indices` must be a list of at least one frame; got shape {chosen.shape}."
+            )
+        if self.topology is None:
+            raise InputValueError(
+                "These frames have no topology, because they come from arrays. Give `top` to `load`, or "
+                "`frames` to `Features`."
+            )
+        return self._loaded(chosen, self.topology.copy()) if atoms == "loaded" else self._read_back(chosen)
+
+    def _read_back(self, chosen: np.ndarray) -> "md.Trajectory":
+        self.sources_of(chosen)
+        times = None if self.times is None else self.times[chosen]
+        assert self.top is not None, "what has sources and a topology has this"
+        whole = self.atoms if self.whole else None
+        return read_back(self.sources, self.top, chosen, times=times, whole=whole)
+
+    def _loaded(self, chosen: np.ndarray, topology: "md.Topology") -> "md.Trajectory":
+        """Return the atoms of `topology`, centred: from the memory if they are there, or read again."""
+        import mdtraj as md
+
+        if self.coordinates is None:
+            xyz = self._read_back(chosen).xyz[:, self.atoms]
+            xyz = xyz - xyz.mean(axis=1, keepdims=True)
+        else:
+            xyz = self.coordinates[chosen]
+        return md.Trajectory(xyz, topology, None if self.times is None else self.times[chosen])
+
+    def sources_of(self, indices: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the frames `indices` were read from: places among the sources, and numbers there.
+
+        Examples
+        --------
+        >>> import mdfuzzy as mf
+        >>> frames = mf.datasets.alanine_dipeptide(stride=10)
+        >>> places, numbers = frames.sources_of([7, 2500])
+        >>> [(frames.sources[place].path[-11:], int(n)) for place, n in zip(places, numbers)]
+        [('ala2_00.xtc', 70), ('ala2_03.xtc', 5000)]
+        """
+        if not self.sources:
+            raise InputValueError(
+                "These frames have no sources to read them from again. Use the loaded atoms."
+            )
+        return source_frames(self.sources, self._check_frames(indices))
+
+    def _ascending(self, chosen: slice | npt.ArrayLike) -> np.ndarray:
+        """Return the numbers of chosen frames, which must ascend: others have no place in a trajectory."""
+        rule = "`frames[...]` takes a slice, a mask, or a list of frame numbers in ascending order"
+        if isinstance(chosen, slice):
+            indices = np.arange(len(self))[chosen]
+        else:
+            indices = np.asarray(chosen)
+            if indices.dtype == bool and indices.shape == (len(self),):
+                indices = np.flatnonzero(indices)
+            if indices.ndim != 1 or indices.dtype == bool:
+                raise InputTypeError(f"{rule}; got {chosen!r}. For a single frame: frames[[5]].")
+            indices = self._check_frames(indices)
+        if len(indices) == 0 or np.any(np.diff(indices) <= 0):
+            raise InputValueError(
+                f"{rule}, at least one and none twice; got {chosen!r}. `trajectory` takes any order."
+            )
+        return indices
 
     def _weighted_words(self) -> list[str]:
         """Say that the frames have weights, for `repr`."""

@@ -171,7 +171,7 @@ def project(
         return Projection(values, names if labels is None else _check_labels(labels), equal=True)
     pair = _check_columns(columns, data.columns.shape[1], "So many features there are.")
     x, y = (data.periods[at] for at in pair)
-    names = (f"feature {pair[0]}", f"feature {pair[1]}") if labels is None else _check_labels(labels)
+    names = (data.labels[pair[0]], data.labels[pair[1]]) if labels is None else _check_labels(labels)
     return Projection(data.columns[:, pair], names, (x, y), equal=x == y is not None)
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 
@@ -50,7 +51,7 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
     plane of the screen.
     """
     data = result.data
-    if data is None or data.coordinates is None:
+    if data is None or not (data.has_structures or data.coordinates is not None):
         return None
     chosen = [(f"State {state}", [state], frame) for state, frame in enumerate(result.cores.peaks.tolist())]
     if result.transition_regions is not None:
@@ -61,9 +62,10 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
             )
         ]
     chosen = chosen[:_MAX_STRUCTURES]
-    molecule = find_molecule(data)
     frames = [frame for *_, frame in chosen]
-    xyz = data.coordinates[frames].astype(np.float64)
+    xyz = data.coordinates[frames] if data.coordinates is not None else data.trajectory(frames).xyz
+    xyz = xyz.astype(np.float64)
+    molecule = find_molecule(data)
     axes = np.linalg.svd(xyz[0], full_matrices=False)[2]
     axes[2] = np.cross(axes[0], axes[1])  # a rotation, not a mirror image
     xyz = superpose(xyz, xyz[0] @ axes.T)[:, molecule.atoms]
@@ -87,13 +89,12 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
 
 
 def find_molecule(frames: Trajectories) -> Molecule:
-    """Return which atoms and bonds of frames with coordinates to draw."""
+    """Return which atoms and bonds of the frames to draw."""
     topology = frames.topology
     if topology is None:
-        assert frames.coordinates is not None
-        first = frames.coordinates[0]
-        atoms = np.arange(len(first))
-        distances = np.linalg.norm(first[:, None] - first[None], axis=-1)
+        xyz = cast("np.ndarray", frames.coordinates)[0]
+        atoms = np.arange(len(xyz))
+        distances = np.linalg.norm(xyz[:, None] - xyz[None], axis=-1)
         near = np.argwhere(np.triu(distances < _BOND_LENGTH, k=1))
         names = tuple(f"atom {atom}" for atom in atoms)
         return Molecule(atoms, ("",) * len(atoms), names, near, trace=False)

@@ -82,8 +82,12 @@ class OldRun:
 
     def is_of(self, data: Trajectories) -> bool:
         """Whether the run was on `data`."""
-        compared = [data.points] if data.metric.superpose else [data.columns, *data.essence()]
-        return digest(data.lengths, *map(np.atleast_1d, compared)) == self.run["fingerprint"]
+        essence = [data.lengths, data.points]
+        if not data.metric.superpose:
+            periods = {at: period for at, period in enumerate(data.periods) if period is not None}
+            periodic, period = np.array([*periods], np.int64), np.array([*periods.values(), 360.0][:1])
+            essence = [data.lengths, data.columns, periodic, period]
+        return digest(*essence) == self.run["fingerprint"]
 
     def steps(self, data: Trajectories) -> dict[str, dict[str, np.ndarray]]:
         """Return the arrays of the saved steps of `data` that are up to date, under their present names."""

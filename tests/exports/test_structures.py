@@ -234,9 +234,9 @@ def test_a_format_whose_package_is_missing(frames, transition_regions, tmp_path:
         mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, transition_regions, format="h5")
 
 
-def test_features_have_no_structures(transition_regions, tmp_path: Path):
+def test_features_without_topology_have_no_structures(transition_regions, tmp_path: Path):
     features = mf.Features(np.zeros((N, 1)))
-    with pytest.raises(TypeError, match="`frames` must be `Frames`; got Features"):
+    with pytest.raises(ValueError, match=r"no topology.* or `frames` to `Features`"):
         mf.exports.structures(tmp_path / "new", features, CORES, MEMBERSHIPS, transition_regions)
 
 

@@ -572,8 +572,8 @@ def test_features_bad_input():
         mf.Features(np.zeros((3, 2)), periodic=[2])
     with pytest.raises(ValueError, match=r"`period` must be a finite number > 0"):
         mf.Features(np.zeros((3, 2)), periodic=[1], period=0.0)
-    with pytest.raises(AttributeError, match=r"`Features` cannot be changed; tried to set 'period'"):
-        mf.Features(np.zeros((3, 2))).period = 3.0
+    with pytest.raises(AttributeError, match=r"`Features` cannot be changed; tried to set 'times'"):
+        mf.Features(np.zeros((3, 2))).times = 3.0
 
 
 @pytest.mark.parametrize("columns", [[0.5], [True], ["phi"]])

@@ -253,7 +253,7 @@ def test_warns_if_the_states_of_those_frames_are_others(monkeypatch):
 def test_periodic_features_and_frames_stay_what_they_are_when_some_are_picked():
     features = mf.Features(np.arange(10.0)[:, None], periodic=[0], period=12.0)
     some = features.subset(np.array([1, 3]))
-    assert (some.values.ravel().tolist(), some.periodic.tolist(), some.period) == ([1.0, 3.0], [0], 12.0)
+    assert (some.values.ravel().tolist(), some.periodic.tolist(), some.periods) == ([1.0, 3.0], [0], (12.0,))
     frames = mf.datasets.alanine_dipeptide(stride=3000)
     some = frames.subset(np.array([2, 5]))
     assert_array_equal(some.xyz, frames.xyz[[2, 5]])
