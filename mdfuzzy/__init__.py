@@ -17,6 +17,7 @@ __version__ = "0.2.0"
 _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
     "_kernels": {},
     "frames": {
+        "aligned": ("AlignedFrames",),
         "features": ("Features",),
         "frames": ("Frames",),
         "loading": ("load",),

@@ -7,6 +7,7 @@ from mdfuzzy import mdanalysis as mdanalysis
 from mdfuzzy import plots as plots
 from mdfuzzy import report as report
 from mdfuzzy._check import InputError as InputError
+from mdfuzzy.frames.aligned import AlignedFrames as AlignedFrames
 from mdfuzzy.frames.features import Features as Features
 from mdfuzzy.frames.frames import Frames as Frames
 from mdfuzzy.frames.loading import load as load

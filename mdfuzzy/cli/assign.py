@@ -28,8 +28,11 @@ def command(folder: str, files: tuple[str, ...], output: str | None, **reading: 
     run = mf.RunDir(folder)
     result = run.load()
     known = run.reading or {}
-    for name in ("top", "atoms", "whole"):
+    for name in ("top", "atoms", "whole", "align"):
         reading[name] = reading[name] if reading.get(name) is not None else known.get(name)
+    reading["mass_weighted"] |= known.get("mass_weighted", False)
+    if reading["align"] is not None and reading["reference"] is None:
+        reading["reference"] = result.data  # the structure on which the run was aligned
     found = mf.assign(result, load_files(files, **reading))
     click.echo(found.summary())
     place = Path(folder, "exports", "assigned") if output is None else Path(output)

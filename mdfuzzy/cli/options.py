@@ -94,6 +94,28 @@ def reading_options(command: Decorated) -> Decorated:
                 "atoms.",
             ),
             click.option(
+                "--align",
+                cls=Option,
+                section=title,
+                metavar="SELECTION",
+                help="Superpose every frame by these atoms on one structure, and compare --atoms without "
+                "another superposition: the poses of a ligand in its protein, for example.",
+            ),
+            click.option(
+                "--reference",
+                cls=Option,
+                section=title,
+                metavar="FILE",
+                help="The structure to align on (PDB, GRO, ...). Default: the first frame.",
+            ),
+            click.option(
+                "--mass-weighted",
+                cls=Option,
+                section=title,
+                is_flag=True,
+                help="Weight atoms by their masses.",
+            ),
+            click.option(
                 "--stride",
                 cls=Option,
                 section=title,

@@ -90,9 +90,10 @@ def structures(
         An extension that mdtraj writes, such as ``"pdb"``, ``"cif"``, ``"gro"``, ``"xtc"`` or ``"h5"``. With
         a format that has no names of atoms there is a file ``topology.pdb``, too.
     superpose : bool
-        Superpose all structures on the peak of state 0, by the atoms that were clustered, to look at them
-        together; the periodic box is then left out, for turned coordinates do not fit into it. False leaves
-        coordinates and box as they are in the files, for instance to start simulations.
+        Superpose all structures on the peak of state 0, by the atoms that were clustered or, if frames were
+        aligned on others, by those, to look at them together; the periodic box is then left out, for turned
+        coordinates do not fit into it. False leaves coordinates and box as they are in the files, for
+        instance to start simulations.
     overwrite : bool
         Write to a folder that holds files: those of an earlier export are replaced or removed, all others are
         left as they are.
@@ -165,7 +166,8 @@ def structures(
             part.time = part.time.astype(np.float64)  # for no times mdtraj has integers, and warns of them
             if superpose:
                 part.unitcell_vectors = None
-                part.superpose(reference, atom_indices=frames.atoms if atoms == "all" else None)
+                if atoms == "all" or frames.fit_atoms is frames.atoms:  # otherwise they are aligned already
+                    part.superpose(reference, atom_indices=frames.fit_atoms if atoms == "all" else None)
             places += _save(part, stage / name, suffix)
         if suffix not in _WITH_ATOMS:
             reference.save(stage / "topology.pdb")

@@ -1,6 +1,7 @@
 """The frames loaded so far: columns that grow, trajectory by trajectory, chunk by chunk."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from mdfuzzy.frames._periodic import unsound_box
 from mdfuzzy.frames._provenance import Source, chosen_sources
 from mdfuzzy.frames._readers import Piece
 from mdfuzzy.frames._window import Window
+from mdfuzzy.frames.aligned import AlignedFrames
 from mdfuzzy.frames.frames import Frames
 
 if TYPE_CHECKING:
@@ -64,6 +66,7 @@ class Store:
         self.untimed = ""  # the first piece without times
         self.any_times = False
         self.whole = False
+        self.moved = 0  # frames with a molecule that was moved to its nearest image
         self.scale: tuple[float, str] | None = None  # between the atoms of the first piece, and its name
         self.scaled: Piece | None = None  # the piece that was compared with it last
         self.spread = False  # whether a frame was seen whose atoms are not all on one line
@@ -82,7 +85,8 @@ class Store:
                 size, skip = len(chunk.xyz), 0
                 times = np.asarray(chunk.time) if has_times(piece.path, chunk.time) else None
                 if len(pieces) > 1:
-                    ends, _ = self.plan.take(chunk, [0, -1], piece)
+                    self.plan = self.plan.fitted_on_first(chunk, piece)
+                    ends = self.plan.take(chunk, [0, -1], piece).xyz
                     if read == 0 and last is not None:
                         skip = int(_is_same(*last, ends[0], None if times is None else times[0]))
                         _warn_of_overlap(last[1], times, piece)
@@ -146,7 +150,9 @@ class Store:
                 f"to a format without times and give `timestep`."
             )
         self.whole |= self.plan.makes_whole(chunk, piece)
-        xyz, angles = self.plan.take(chunk, rows, piece)
+        self.plan = self.plan.fitted_on_first(chunk, piece)
+        xyz, angles, moved = self.plan.take(chunk, rows, piece)
+        self.moved += int(moved.sum())
         # One coordinate that is not finite spoils the centroid, and so those of every other atom.
         finite = np.isfinite(xyz[:, 0]).all(axis=1)
         if not finite.all():
@@ -155,7 +161,9 @@ class Store:
                 f"{numbers[np.argmin(finite)]} (counted from 0). Leave such frames out."
             )
         self._check_scale(xyz[0], piece)
-        self.spread = self.spread or not _is_line(xyz[:1]).all() or not _is_line(xyz).all()
+        self.spread = (
+            self.spread or self.plan.fit is not None or not _is_line(xyz[:1]).all() or not _is_line(xyz).all()
+        )
         self.xyz.append(xyz)
         residues = len(self.plan.torsions.residues)
         self.phi.append(angles[:, :residues])
@@ -198,7 +206,10 @@ class Store:
                 f"`atoms` must select atoms that are not all on one line, or a rotation is not determined; "
                 f"{plan.selection} are collinear in all {self.xyz.count} frames."
             )
-        return Frames(
+        kind = (
+            Frames if plan.fit is None else partial(AlignedFrames, alignment=plan.fit.alignment(self.moved))
+        )
+        return kind(
             xyz=self.xyz.finish(),
             lengths=np.array(self.lengths),
             times=None if self.untimed else self.times.finish(),
@@ -208,6 +219,7 @@ class Store:
             phi=self.phi.finish() if plan.torsions.residues else None,
             psi=self.psi.finish() if plan.torsions.residues else None,
             residues=plan.torsions.residues,
+            masses=plan.masses,
             sources=tuple(self.sources),
             top=top,
             whole=self.whole,
@@ -267,6 +279,8 @@ def _distance_between_atoms(xyz: np.ndarray) -> float:
     """Return the median distance of the atoms of a frame from the nearest other one."""
     from scipy.spatial import cKDTree
 
+    if len(xyz) == 1:
+        return 1.0  # nothing to compare
     return float(max(np.median(cKDTree(xyz).query(xyz, 2)[0][:, 1]), 1e-30))
 
 

@@ -1,20 +1,36 @@
 """What to take from every frame: the selected atoms, centred, and the backbone torsions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError
 from mdfuzzy._messages import warn_user
-from mdfuzzy.frames._periodic import has_box, make_whole
+from mdfuzzy.frames._aligning import Fit, find_masses, make_fit
+from mdfuzzy.frames._periodic import bring_together, has_box, make_whole
 from mdfuzzy.frames._readers import Piece
-from mdfuzzy.frames._selection import Bonds, Torsions, check_indices, select_atoms, warn_of_pitfalls
+from mdfuzzy.frames._selection import (
+    Bonds,
+    Torsions,
+    check_indices,
+    check_residues,
+    select_atoms,
+    warn_of_pitfalls,
+)
 
 if TYPE_CHECKING:
     import mdtraj as md
+
+
+class Taken(NamedTuple):
+    """What was taken from some frames."""
+
+    xyz: np.ndarray  # (n, atoms, 3) float64, centred, or superposed on the reference by the aligned atoms
+    angles: np.ndarray  # (n, torsions) float32, degrees
+    moved: np.ndarray  # (n,) bool, whether a molecule was moved to its nearest image
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +49,12 @@ class Plan:
         The bonds along which molecules are put together, from their roots outwards.
     whole : bool or None
         Whether to do that always, never, or where there is a box.
+    masses : (m,) float64 or None
+        The masses of the selected atoms over their mean, if these weight them.
+    fit : Fit or None
+        What frames are fitted on; None if each pair is superposed instead.
+    molecules : (atoms,) int or None
+        The molecule of every atom of the topology, where molecules are brought to the fitted atoms.
     """
 
     atoms: np.ndarray
@@ -40,11 +62,16 @@ class Plan:
     torsions: Torsions
     trees: np.ndarray
     whole: bool | None
+    masses: np.ndarray | None = None
+    fit: Fit | None = None
+    molecules: np.ndarray | None = None
 
     @cached_property
     def needed(self) -> np.ndarray:
         """All atoms that the result depends on, ascending."""
-        return np.unique(np.concatenate([self.atoms, self.torsions.quartets.ravel(), self.trees.ravel()]))
+        aligned = self.atoms[:0] if self.fit is None else self.fit.atoms
+        used = [self.atoms, aligned, self.torsions.quartets.ravel(), self.trees.ravel()]
+        return np.unique(np.concatenate(used))
 
     def _among_needed(self, atoms: np.ndarray) -> np.ndarray:
         return np.searchsorted(self.needed, atoms)
@@ -56,30 +83,68 @@ class Plan:
                 f"`whole` must not be True for frames without a periodic box; {piece.name} has none. "
                 f"Leave it out to make molecules whole where there is a box."
             )
-        return self.whole is not False and len(self.trees) > 0 and has_box(chunk)
+        known = len(self.trees) > 0 or self.molecules is not None
+        return self.whole is not False and known and has_box(chunk)
 
-    def take(
-        self, chunk: "md.Trajectory", rows: slice | np.ndarray | list[int], piece: Piece
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return centred coordinates (float64) and torsions (degrees, float32) of some frames of a chunk."""
+    def fitted_on_first(self, chunk: "md.Trajectory", piece: Piece) -> "Plan":
+        """Return the plan with the first frame of a chunk as the reference structure, unless it has one."""
+        if self.fit is None or self.fit.reference is not None:
+            return self
+        _, taken, _ = self._gather(chunk, [0], piece)
+        aligned = taken[0, len(self.atoms) :]
+        if not np.isfinite(aligned).all():
+            raise InputValueError(
+                f"Coordinates must be finite; {piece.name} has NaN or infinite ones in its first frame, on "
+                f"which the others are fitted. Leave it out, or give `reference`."
+            )
+        return replace(self, fit=self.fit.onto(aligned, "the first frame"))
+
+    def take(self, chunk: "md.Trajectory", rows: slice | np.ndarray | list[int], piece: Piece) -> Taken:
+        """Take what is needed from some frames of a chunk."""
         import mdtraj as md
 
-        xyz = chunk.xyz[rows][:, self.needed]
-        atoms = self._among_needed(self.atoms)
-        selected = xyz[:, atoms]
-        box = (chunk.unitcell_lengths[rows], chunk.unitcell_angles[rows]) if has_box(chunk) else None
-        if box is not None and len(self.trees):
-            make_whole(xyz, *box, self._among_needed(self.trees))
-            box = None
-            if self.makes_whole(chunk, piece):
-                selected = xyz[:, atoms]
-        selected = selected.astype(np.float64)
-        with np.errstate(invalid="ignore"):  # infinite coordinates are reported later, with file and frame
-            selected -= np.einsum("nac->nc", selected)[:, None] / len(atoms)
+        xyz, taken, moved = self._gather(chunk, rows, piece)
+        if self.fit is None:
+            selected = taken.astype(np.float64)
+            with np.errstate(invalid="ignore"):  # infinite coordinates are reported later, with their frame
+                selected -= np.einsum("nac->nc", selected)[:, None] / len(self.atoms)
+        else:
+            finite = np.isfinite(taken).all(axis=(1, 2))
+            selected, aligned = np.split(taken[finite], [len(self.atoms)], axis=1)
+            selected, found = np.full((len(taken), len(self.atoms), 3), np.nan), selected
+            selected[finite] = self.fit.alignment().apply(aligned, found)
         # Molecules that cannot be put together get torsions by the nearest images of their atoms.
-        frames = md.Trajectory(xyz, None, None, *(box or (None, None)))
-        quartets = self._among_needed(self.torsions.quartets)
-        return selected, np.degrees(md.compute_dihedrals(frames, quartets, periodic=box is not None))
+        box = [] if len(self.trees) or not has_box(chunk) else _box(chunk, rows)
+        frames = md.Trajectory(xyz, None, None, *box)
+        angles = md.compute_dihedrals(frames, self._among_needed(self.torsions.quartets), periodic=bool(box))
+        return Taken(selected, np.degrees(angles), moved)
+
+    def _gather(
+        self, chunk: "md.Trajectory", rows: slice | np.ndarray | list[int], piece: Piece
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the needed atoms of whole molecules, the selected and aligned atoms as they are to be taken,
+        and which frames have a molecule that was moved to its nearest image.
+        """
+        xyz = chunk.xyz[rows][:, self.needed]
+        aligned = self.atoms[:0] if self.fit is None else self.fit.atoms
+        places = self._among_needed(np.concatenate([self.atoms, aligned]))
+        taken, moved = xyz[:, places], np.zeros(len(xyz), bool)
+        if not has_box(chunk):
+            return xyz, taken, moved
+        box = _box(chunk, rows)
+        if len(self.trees):
+            make_whole(xyz, *box, self._among_needed(self.trees))
+            if self.makes_whole(chunk, piece):
+                taken = xyz[:, places]
+        if self.molecules is not None and self.makes_whole(chunk, piece):
+            chosen, fixed = np.split(places, [len(self.atoms)])
+            moved = bring_together(xyz, *box, self.molecules[self.needed], fixed, chosen)
+            taken = xyz[:, places]
+        return xyz, taken, moved
+
+
+def _box(chunk: "md.Trajectory", rows: slice | np.ndarray | list[int]) -> tuple[np.ndarray, np.ndarray]:
+    return chunk.unitcell_lengths[rows], chunk.unitcell_angles[rows]
 
 
 def make_plan(
@@ -88,26 +153,50 @@ def make_plan(
     whole: bool | None,
     *,
     words: str | None = None,
+    align: str | npt.ArrayLike | None = None,
+    reference: object = None,
+    mass_weighted: bool = False,
 ) -> Plan:
     """Decide what to take from frames with a topology, and warn of what may surprise.
 
     Indices of atoms are called "chosen by index" unless `words` says better where they come from.
     """
-    indices, selection = select_atoms(topology, atoms)
+    indices, selection = select_atoms(topology, atoms, least=3 if align is None else 1)
+    check_residues(topology, indices)
     if words is not None:
         selection = f"{words} ({len(indices)} of {topology.n_atoms} atoms)"
+    masses = find_masses(topology, indices) if mass_weighted else None
+    fit = None if align is None else make_fit(topology, align, reference, mass_weighted=mass_weighted)
     bonds, torsions = Bonds.of(topology), Torsions.of(topology)
-    warn_of_pitfalls(topology, indices, bonds)
-    trees = bonds.trees(np.union1d(indices, torsions.quartets))
+    warn_of_pitfalls(topology, indices, bonds, aligned=fit is not None)
+    used = indices if fit is None else np.union1d(indices, fit.atoms)
+    if fit is not None:
+        bonds = bonds.joined(topology, used)
+    trees = bonds.trees(np.union1d(used, torsions.quartets))
     if whole and len(trees) == 0:
         raise InputValueError(
             "`whole` must not be True if the topology has no bonds. Add them, or leave it out."
         )
-    return Plan(indices, selection, torsions, trees, whole)
+    molecules = None if fit is None else bonds.molecules
+    return Plan(indices, selection, torsions, trees, whole, masses, fit, molecules)
 
 
-def make_plan_for_arrays(n_atoms: int, atoms: str | npt.ArrayLike | None, whole: bool | None) -> Plan:
+def make_plan_for_arrays(
+    n_atoms: int,
+    atoms: str | npt.ArrayLike | None,
+    whole: bool | None,
+    *,
+    align: object = None,
+    reference: object = None,
+    mass_weighted: bool = False,
+) -> Plan:
     """Decide what to take from frames without a topology."""
+    for name, value in (("align", align), ("reference", reference), ("mass_weighted", mass_weighted or None)):
+        if value is not None:
+            raise InputValueError(
+                f"`{name}` must be left out for arrays without a topology, whose atoms have no names; got "
+                f"{value!r}. Give `top` as well."
+            )
     if isinstance(atoms, str):
         raise InputValueError(
             f"`atoms` must be indices if there is no topology; got {atoms!r}. Give `top` as well."
@@ -126,7 +215,7 @@ def make_plan_for_arrays(n_atoms: int, atoms: str | npt.ArrayLike | None, whole:
 
 def warn_of_open_box(chunk: "md.Trajectory", plan: Plan) -> None:
     """Warn if molecules may be divided by the boundary and there are no bonds to put them together."""
-    if plan.whole is None and len(plan.trees) == 0 and has_box(chunk):
+    if plan.whole is None and len(plan.trees) == 0 and plan.molecules is None and has_box(chunk):
         warn_user(
             "The frames have a periodic box but the topology has no bonds, so molecules that the boundary "
             "divides stay divided. Give a topology with bonds, or whole=False if all molecules are whole."

@@ -157,6 +157,18 @@ class Universes:
     def words(self) -> str | None:
         return None if self.atoms is None else "the AtomGroup"
 
+    def places(self, align: Any) -> Any:
+        """Return an AtomGroup as places among the atoms that all frames have; anything else as it is."""
+        if not is_of_mdanalysis(align):
+            return align
+        known, wanted = self.trajectories[0][0].data.indices, np.sort(align.atoms.indices)
+        if not np.isin(wanted, known).all():
+            raise InputValueError(
+                "`align` must select atoms that all frames have; the AtomGroup holds others. Load universes "
+                "of the same atoms, or select atoms in the molecules that are compared."
+            )
+        return np.searchsorted(known, wanted)
+
 
 def is_of_mdanalysis(item: object) -> bool:
     """Whether something is a universe, an atom group or the like, or a list in which one is."""

@@ -94,6 +94,100 @@ def make_whole(xyz: np.ndarray, lengths: np.ndarray, angles: np.ndarray, trees: 
     xyz[divided] += shifts @ vectors[divided]
 
 
+def bring_together(
+    xyz: np.ndarray,
+    lengths: np.ndarray,
+    angles: np.ndarray,
+    molecules: np.ndarray,
+    fixed: np.ndarray,
+    chosen: np.ndarray,
+) -> np.ndarray:
+    """Move molecules by whole boxes to the images nearest to some atoms, in place.
+
+    The first molecule of the `fixed` atoms stays where it is. Their other molecules follow in order, each to
+    the image nearest to the fixed atoms before it, and at last the molecules of the `chosen` atoms. The place
+    of a molecule is the centroid of its fixed or chosen atoms; its distance is that to the nearest atom.
+
+    Parameters
+    ----------
+    xyz : (n, atoms, 3) float32
+        Coordinates in nm, of whole molecules.
+    lengths, angles : (n, 3)
+        The boxes.
+    molecules : (atoms,) int
+        The molecule of each atom.
+    fixed, chosen : (m,) int
+        Atoms.
+
+    Returns
+    -------
+    (n,) bool
+        Whether a molecule was moved.
+    """
+    moved = np.zeros(len(xyz), bool)
+    with np.errstate(all="ignore"):  # unsound boxes and coordinates are reported later, with their frame
+        vectors = box_vectors(lengths, angles)
+        inverse = _inverse(vectors)
+    labels = molecules[fixed]
+    placed = fixed[labels == labels[0]]
+    for label in _in_order(np.concatenate([labels, molecules[chosen]]))[1:]:
+        of_fixed = fixed[labels == label]
+        members = of_fixed if len(of_fixed) else chosen[molecules[chosen] == label]
+        centre = xyz[:, members].mean(axis=1, dtype=np.float64)
+        with np.errstate(all="ignore"):
+            shifts = _to_nearest(centre, xyz[:, placed], vectors, inverse)
+        there = np.flatnonzero(shifts.any(axis=1) & np.isfinite(shifts).all(axis=1))
+        moved[there] = True
+        by = np.einsum("nk,nkl->nl", shifts[there], vectors[there])
+        xyz[np.ix_(there, np.flatnonzero(molecules == label))] += by[:, None]
+        placed = np.concatenate([placed, of_fixed])
+    return moved
+
+
+def _in_order(labels: np.ndarray) -> np.ndarray:
+    """Return different labels in the order in which they appear."""
+    found, first = np.unique(labels, return_index=True)
+    return found[np.argsort(first)]
+
+
+#: Frames times atoms whose distances are computed together.
+_AT_ONCE = 500_000
+
+
+def _to_nearest(
+    points: np.ndarray, others: np.ndarray, vectors: np.ndarray, inverse: np.ndarray
+) -> np.ndarray:
+    """Return how many boxes to move each point, (n, 3), to come nearest to any of the other points (n, m, 3).
+
+    The nearest integers in units of the box give the nearest image up to half the height of the box. In
+    a skewed box a point farther away than that may have a nearer image next to it.
+    """
+    shifts = np.zeros((len(points), 3))
+    step = max(1, _AT_ONCE // others.shape[1])
+    around = np.stack(np.meshgrid(*[[0.0, -1, 1]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    for first in range(0, len(points), step):
+        part = slice(first, first + step)
+        away = (points[part, None] - others[part]) @ inverse[part]
+        off = -np.rint(away)
+        squares = np.square((away + off) @ vectors[part]).sum(axis=-1)
+        best = squares.argmin(axis=1)
+        rows = np.arange(len(best))
+        shifts[part] = off[rows, best]
+        heights = 1 / np.linalg.norm(inverse[part], axis=1).max(axis=1)
+        far = np.flatnonzero(4 * squares[rows, best] > heights**2)
+        skewed = far[np.abs(vectors[part][far] * (1 - np.eye(3))).max(axis=(1, 2), initial=0) > 1e-6]
+        least = squares[skewed].min(axis=1, initial=np.inf)
+        for more in around[1:]:
+            images = (away[skewed] + off[skewed] + more) @ vectors[part][skewed]
+            squares_there = np.square(images).sum(axis=-1)
+            at = squares_there.argmin(axis=1)
+            here = np.arange(len(skewed))
+            nearer = squares_there[here, at] < least
+            least[nearer] = squares_there[here, at][nearer]
+            shifts[part][skewed[nearer]] = (off[skewed, at] + more)[nearer]
+    return shifts
+
+
 def _inverse(vectors: np.ndarray) -> np.ndarray:
     """Return the inverse of each matrix; NaN where there is none."""
     try:

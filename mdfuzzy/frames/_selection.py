@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import InputTypeError, InputValueError
-from mdfuzzy._messages import warn_user
+from mdfuzzy._messages import counted, warn_user
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -42,8 +42,13 @@ _EXCHANGED = {
 _SAFE = "backbone or name CB"
 
 
-def select_atoms(topology: "md.Topology", atoms: str | npt.ArrayLike | None) -> tuple[np.ndarray, str]:
-    """Return the indices of the selected atoms, ascending, and the selection in words."""
+def select_atoms(
+    topology: "md.Topology", atoms: str | npt.ArrayLike | None, *, name: str = "atoms", least: int = 3
+) -> tuple[np.ndarray, str]:
+    """Return the indices of the selected atoms, ascending, and the selection in words.
+
+    Errors call the selection by the `name` of its argument. Fewer than `least` atoms are one.
+    """
     total = topology.n_atoms
     if atoms is None:
         indices, words = heavy_solute_atoms(topology), "heavy atoms of the solute"
@@ -54,39 +59,50 @@ def select_atoms(topology: "md.Topology", atoms: str | npt.ArrayLike | None) -> 
             indices = np.asarray(topology.select(atoms))
         except Exception as error:
             raise InputValueError(
-                f"`atoms` must be a selection in the language of mdtraj, such as 'name CA' or 'protein and "
+                f"`{name}` must be a selection in the language of mdtraj, such as 'name CA' or 'protein and "
                 f"not element H', or an array of atom indices; got {atoms!r}."
             ) from error
     else:
-        indices, words, remedy = check_indices(atoms, total), "chosen by index", ""
+        indices, words, remedy = check_indices(atoms, total, name=name), "chosen by index", ""
     if len(indices) == 0:
         raise InputValueError(
-            f"`atoms` must select at least 3 atoms; {words} matches none of {total}. {remedy}".strip()
+            f"`{name}` must select at least {counted(least, 'atom')}; {words} matches none of {total}. "
+            f"{remedy}".strip()
         )
-    if len(indices) < 3:
+    if len(indices) < least:
         raise InputValueError(
-            f"`atoms` must select at least 3 atoms, or a rotation is not determined; "
+            f"`{name}` must select at least {least} atoms, or a rotation is not determined; "
             f"{words} matches {len(indices)} of {total}."
         )
     return indices.astype(np.int64), f"{words} ({len(indices)} of {total} atoms)"
 
 
-def check_indices(atoms: npt.ArrayLike, total: int) -> np.ndarray:
+def check_indices(atoms: npt.ArrayLike, total: int, *, name: str = "atoms") -> np.ndarray:
     """Return an array of atom indices in ascending order, or raise."""
     indices = np.asarray(atoms)
     if indices.ndim != 1 or (indices.size and not np.issubdtype(indices.dtype, np.integer)):
         raise InputTypeError(
-            f"`atoms` must be a selection string or a one-dimensional array of atom indices; got an array of "
-            f"shape {indices.shape} and type {indices.dtype}. For a mask, pass np.flatnonzero(mask)."
+            f"`{name}` must be a selection string or a one-dimensional array of atom indices; got an array "
+            f"of shape {indices.shape} and type {indices.dtype}. For a mask, pass np.flatnonzero(mask)."
         )
     if indices.size and not 0 <= indices.min() <= indices.max() < total:
         bad = indices[(indices < 0) | (indices >= total)][0]
         raise InputValueError(
-            f"`atoms` must be indices in [0, {total - 1}]; got {bad}. There are {total} atoms."
+            f"`{name}` must be indices in [0, {total - 1}]; got {bad}. There are {total} atoms."
         )
     if len(np.unique(indices)) < len(indices):
-        raise InputValueError("`atoms` must name each atom once; got an index twice.")
+        raise InputValueError(f"`{name}` must name each atom once; got an index twice.")
     return np.sort(indices)
+
+
+def check_residues(topology: "md.Topology", atoms: np.ndarray) -> None:
+    """Raise if one of the atoms is part of no residue."""
+    lost = next((i for i in atoms if topology.atom(i).residue is None), None)
+    if lost is not None:
+        raise InputValueError(
+            f"Selected atoms must be part of a residue, which tells what belongs together; atom {lost} "
+            f"({topology.atom(lost).name}) is part of none. Give a topology with residues."
+        )
 
 
 def heavy_solute_atoms(topology: "md.Topology") -> np.ndarray:
@@ -134,13 +150,29 @@ class Bonds:
     @classmethod
     def of(cls, topology: "md.Topology") -> "Bonds":
         """Read the bonds of a topology."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
-        n = topology.n_atoms
         pairs = np.array([(a.index, b.index) for a, b in topology.bonds], np.int32).reshape(-1, 2)
         if len(pairs) == 0:
             return cls(pairs, np.array([atom.residue.chain.index for atom in topology.atoms], np.int32))
+        return cls._with(pairs, topology.n_atoms)
+
+    def joined(self, topology: "md.Topology", atoms: np.ndarray) -> "Bonds":
+        """Join what belongs to one residue, for the residues of `atoms`: topologies often lack the bonds of
+        ligands.
+        """
+        pairs = []
+        known = self.molecules if len(self.pairs) else np.arange(topology.n_atoms)
+        for residue in {topology.atom(i).residue for i in atoms}:
+            members = np.array([atom.index for atom in residue.atoms])
+            first = members[np.unique(known[members], return_index=True)[1]]
+            pairs += [(members[0], other) for other in first if other != members[0]]
+        more = np.array(pairs, np.int32).reshape(-1, 2)
+        return self._with(np.concatenate([self.pairs, more]), topology.n_atoms)
+
+    @classmethod
+    def _with(cls, pairs: np.ndarray, n: int) -> "Bonds":
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
         matrix = coo_array((np.ones(len(pairs)), pairs.T), shape=(n, n))
         return cls(pairs, connected_components(matrix, directed=False)[1])
 
@@ -195,10 +227,12 @@ class Torsions:
         return cls(np.array(quartets, np.int32).reshape(-1, 4), labels)
 
 
-def warn_of_pitfalls(topology: "md.Topology", atoms: np.ndarray, bonds: Bonds) -> None:
+def warn_of_pitfalls(
+    topology: "md.Topology", atoms: np.ndarray, bonds: Bonds, *, aligned: bool = False
+) -> None:
     """Warn of selections whose RMSD says something else than the user may think."""
     molecules = np.unique(bonds.molecules[atoms])
-    if len(molecules) > 1:
+    if len(molecules) > 1 and not aligned:
         kind = "molecules" if len(bonds.pairs) else "chains"
         warn_user(
             f"The selected atoms belong to {len(molecules)} {kind}, so RMSD sees their relative position as "

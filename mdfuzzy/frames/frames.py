@@ -11,7 +11,7 @@ import numpy.typing as npt
 from mdfuzzy._check import InputTypeError, InputValueError, read_only
 from mdfuzzy._messages import counted
 from mdfuzzy.frames._provenance import Source, chosen_sources
-from mdfuzzy.frames.metric import RMSD, Metric
+from mdfuzzy.frames.metric import MASS_RMSD, RMSD, Metric
 from mdfuzzy.frames.trajectories import Trajectories, even_step, shorten
 from mdfuzzy.frames.weights import frame_weights
 
@@ -46,6 +46,8 @@ class Frames(Trajectories):
         Backbone torsions in degrees, of every residue of the whole topology that has both; None if none has.
     residues : tuple of str
         The labels of these residues, such as ``"ALA2"``.
+    masses : (atoms,) float64 or None
+        The masses of the atoms over their mean, if RMSD is mass-weighted.
     sources : tuple of Source
         The runs of frames, in order: enough to read any frame back with all its atoms.
     top : str, md.Topology or None
@@ -76,6 +78,7 @@ class Frames(Trajectories):
     phi: np.ndarray | None = None
     psi: np.ndarray | None = None
     residues: tuple[str, ...] = ()
+    masses: np.ndarray | None = None
     sources: tuple[Source, ...] = ()
     top: "str | md.Topology | None" = None
     whole: bool = False
@@ -87,20 +90,13 @@ class Frames(Trajectories):
             raise InputValueError(f"`xyz` must have shape (frames, atoms, 3); got {xyz.shape}.")
         object.__setattr__(self, "xyz", read_only(xyz))
         self._check_lengths(len(xyz))
-        # A sum of rounded coordinates: its error is far below the tolerance, an offset far above. Maximum and
-        # minimum, not absolute values, of which there would be a second array as large as the first.
-        sums = np.einsum("nac->nc", xyz)
-        offset = max(sums.max(initial=0.0), -sums.min(initial=0.0)) / max(1, xyz.shape[1])
-        extent = max(1.0, xyz.max(initial=0.0), -xyz.min(initial=0.0))
-        if not offset <= 1e-4 * extent:
-            raise InputValueError(
-                f"`xyz` must be finite and centred on the centroid of every frame; got a centroid "
-                f"{offset:g} nm from the origin. Use `load`, which centres a copy."
-            )
+        self._check_origin()
         torsions = len(xyz), len(self.residues)
         expected: dict[str, tuple[int, ...]]
         expected = {"times": (len(xyz),), "atoms": (xyz.shape[1],), "phi": torsions, "psi": torsions}
+        expected["masses"] = expected["atoms"]
         types = {"times": np.float64, "atoms": np.int64, "phi": np.float32, "psi": np.float32}
+        types["masses"] = np.float64
         for name, shape in expected.items():
             if getattr(self, name) is not None:
                 array = np.ascontiguousarray(getattr(self, name), dtype=types[name])
@@ -114,6 +110,19 @@ class Frames(Trajectories):
                 f"`topology` must have the atoms of `xyz`, {xyz.shape[1]}; got {self.topology.n_atoms}."
             )
 
+    def _check_origin(self) -> None:
+        """Raise unless every frame is centred."""
+        # A sum of rounded coordinates: its error is far below the tolerance, an offset far above. Maximum and
+        # minimum, not absolute values, of which there would be a second array as large as the first.
+        sums = np.einsum("nac->nc", self.xyz)
+        offset = max(sums.max(initial=0.0), -sums.min(initial=0.0)) / max(1, self.xyz.shape[1])
+        extent = max(1.0, self.xyz.max(initial=0.0), -self.xyz.min(initial=0.0))
+        if not offset <= 1e-4 * extent:
+            raise InputValueError(
+                f"`xyz` must be finite and centred on the centroid of every frame; got a centroid "
+                f"{offset:g} nm from the origin. Use `load`, which centres a copy."
+            )
+
     @property
     def n_atoms(self) -> int:
         """The number of loaded atoms."""
@@ -121,13 +130,16 @@ class Frames(Trajectories):
 
     @property
     def metric(self) -> Metric:
-        """How two frames are compared: RMSD in nm, every pair superposed."""
-        return RMSD
+        """How two frames are compared: RMSD in nm, every pair superposed; mass-weighted if asked for."""
+        return RMSD if self.masses is None else MASS_RMSD
 
     @property
     def points(self) -> np.ndarray:
-        """What is compared: `xyz`."""
-        return self.xyz
+        """What is compared: `xyz`; if masses weight it, from the centre of mass, times their square roots."""
+        if self.masses is None:
+            return self.xyz
+        centres = np.einsum("nak,a->nk", self.xyz, self.masses / self.masses.sum())
+        return ((self.xyz - centres[:, None]) * np.sqrt(self.masses)[:, None]).astype(np.float32)
 
     @property
     def coordinates(self) -> np.ndarray:
@@ -159,7 +171,7 @@ class Frames(Trajectories):
     def subset(self, frames: np.ndarray) -> Self:
         """Return the coordinates of `frames`, numbers over all trajectories, as one trajectory."""
         weights = None if self.weights is None else self.weights[frames]
-        return type(self)(self.xyz[frames], np.array([len(frames)]), weights=weights)
+        return type(self)(self.xyz[frames], np.array([len(frames)]), weights=weights, masses=self.masses)
 
     def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Frames":
         """Return `data` if it is Frames of the same atoms; otherwise raise."""
@@ -170,6 +182,12 @@ class Frames(Trajectories):
             )
         if self.topology is not None and data.topology is not None:
             _check_atoms(_atom_names(self.topology), _atom_names(data.topology))
+        if data.metric != self.metric:
+            raise InputValueError(
+                f"`data` must be compared as `result` was, by {self.metric.name}; got frames that are "
+                f"compared by {data.metric.name}. Load them with the same `align`, `mass_weighted` and "
+                f"`symmetry`."
+            )
         return data
 
     def essence(self) -> Iterator[npt.ArrayLike]:
@@ -213,7 +231,7 @@ class Frames(Trajectories):
         if self.residues:
             parts.append(f"phi and psi of {shorten(self.residues)}")
         parts += self._weighted_words()
-        return f"Frames({'; '.join(parts)})"
+        return f"{type(self).__name__}({'; '.join(parts)})"
 
     def summary(self) -> str:
         """Return a text that says what was loaded: the atoms, and each trajectory with its length.
@@ -246,15 +264,19 @@ class Frames(Trajectories):
 
     def _read_back(self, chosen: np.ndarray) -> "md.Trajectory":
         found = super()._read_back(chosen)
-        self._check_same(found.xyz if self.atoms is None else found.xyz[:, self.atoms], chosen)
+        self._check_same(found.xyz, chosen)
         return found
+
+    def _as_loaded(self, xyz: np.ndarray) -> np.ndarray:
+        """Return the loaded atoms of frames with all atoms as `xyz` has them, float64."""
+        chosen = (xyz if self.atoms is None else xyz[:, self.atoms]).astype(np.float64)
+        return chosen - chosen.mean(axis=1, keepdims=True)
 
     def _check_same(self, xyz: np.ndarray, chosen: np.ndarray) -> None:
         """Raise if coordinates that were read again are not those that were loaded."""
-        centred = xyz.astype(np.float64)
-        centred -= centred.mean(axis=1, keepdims=True)
+        found = self._as_loaded(xyz)
         extent = max(1.0, float(np.abs(self.xyz[chosen]).max()))
-        other = np.abs(centred - self.xyz[chosen]).max(axis=(1, 2)) > 1e-4 * extent
+        other = np.abs(found - self.xyz[chosen]).max(axis=(1, 2)) > 1e-4 * extent
         if other.any():
             frame = chosen[int(np.argmax(other))]
             places, numbers = self.sources_of([frame])

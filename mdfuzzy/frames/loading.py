@@ -3,12 +3,12 @@
 import logging
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import InputTypeError, InputValueError, check_optional_bool
+from mdfuzzy._check import InputTypeError, InputValueError, check_optional_bool, check_type
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames import _formats
 from mdfuzzy.frames._accumulator import Store
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import mdtraj as md
 
     from mdfuzzy.frames._readers import Items
+    from mdfuzzy.frames.aligned import AlignedFrames
 
     Top: TypeAlias = str | os.PathLike[str] | md.Topology | md.Trajectory | None
 
@@ -34,6 +35,9 @@ def load(
     *,
     top: "Top" = None,
     atoms: str | npt.ArrayLike | None = None,
+    align: str | npt.ArrayLike | None = None,
+    reference: "str | os.PathLike[str] | md.Trajectory | AlignedFrames | None" = None,
+    mass_weighted: bool = False,
     stride: int = 1,
     begin: float | None = None,
     end: float | None = None,
@@ -61,6 +65,15 @@ def load(
     atoms : str or (m,) array of int, optional
         A selection in the language of mdtraj, or atom indices; not with an AtomGroup. By default the heavy
         atoms of the solute: no hydrogens, no water, no ions of a single atom.
+    align : str, (m,) array of int or AtomGroup, optional
+        Superpose every frame by these atoms on one structure, and compare `atoms` without another
+        superposition: the poses of a ligand in the frame of its protein, for example. Molecules are moved
+        to the periodic image nearest to these atoms. By default each pair of frames is superposed by `atoms`.
+    reference : path, md.Trajectory or AlignedFrames, optional
+        The structure on which frames are aligned; by default the first frame of the first file. Frames that
+        were aligned before lend theirs, so that new frames can be compared with them (`assign`).
+    mass_weighted : bool
+        Whether atoms are weighted by their masses, in the RMSD and in the alignment.
     stride : int
         Load every stride-th frame.
     begin, end : float, optional
@@ -85,7 +98,8 @@ def load(
     Returns
     -------
     Frames
-        Centred coordinates with the trajectory boundaries, times, topology and backbone torsions.
+        Centred coordinates with the trajectory boundaries, times, topology and backbone torsions. With
+        `align` `AlignedFrames`, whose coordinates are superposed on the reference.
 
     Warns
     -----
@@ -109,7 +123,14 @@ def load(
     window = Window(stride=stride, begin=begin, end=end, timestep=timestep)
     check_optional_bool("whole", whole)
     check_optional_bool("progress", progress)
-    trajectories, handle, store = _open(paths, lengths, top, atoms, whole)
+    check_type("mass_weighted", mass_weighted, bool)
+    if reference is not None and align is None:
+        raise InputValueError(
+            "`reference` must be left out without `align`: each pair of frames is superposed then. Say which "
+            "atoms to align, for example align='name CA'."
+        )
+    compare = {"align": align, "reference": reference, "mass_weighted": mass_weighted}
+    trajectories, handle, store = _open(paths, lengths, top, atoms, whole, compare)
     pieces = [piece for trajectory in trajectories for piece in trajectory]
     logger.info("loading %s", store.plan.selection)
     _warn_of_topology(pieces, handle, top)
@@ -127,8 +148,11 @@ def load(
             store.add_trajectory(trajectory, window, bar=bar)
     if not store.lengths:
         raise InputValueError(f"`begin` and `end` must leave some frames; no trajectory has frames {window}.")
-    reading = _reading(trajectories, top, atoms, whole=whole, **vars(window))
+    options = {"mass_weighted": mass_weighted, "whole": whole, **vars(window)}
+    reading = _reading(trajectories, top, atoms, align, reference, **options)
     frames = store.frames(handle, reading=reading)
+    if store.moved:
+        logger.info(f"molecules moved to their nearest image in {store.moved:,} of {len(frames):,} frames")
     return frames.weighted(weights, log_weights=log_weights, temperature=temperature)
 
 
@@ -138,6 +162,7 @@ def _open(
     top: "Top",
     atoms: str | npt.ArrayLike | None,
     whole: bool | None,
+    compare: dict[str, Any],
 ) -> "tuple[list[list[Piece]], str | md.Topology | None, Store]":
     """Return the pieces of every trajectory, what their topology can be found from, and where they go."""
     if is_of_mdanalysis(paths):
@@ -155,16 +180,17 @@ def _open(
             )
         topology = universes.topology
         chosen = atoms if universes.atoms is None else universes.atoms
-        plan = make_plan(topology, chosen, whole, words=universes.words)
+        compare = compare | {"align": universes.places(compare["align"])}
+        plan = make_plan(topology, chosen, whole, words=universes.words, **compare)
         return [list(pieces) for pieces in universes.trajectories], topology, Store(plan, topology)
     trajectories = expand(paths, lengths)
     pieces = [piece for trajectory in trajectories for piece in trajectory]
     topology, handle = _find_topology(pieces, top)
     if topology is None:
         assert pieces[0].n_atoms is not None, "these are arrays"
-        plan = make_plan_for_arrays(pieces[0].n_atoms, atoms, whole)
+        plan = make_plan_for_arrays(pieces[0].n_atoms, atoms, whole, **compare)
     else:
-        plan = make_plan(topology, atoms, whole)
+        plan = make_plan(topology, atoms, whole, **compare)
     return trajectories, handle, Store(plan, topology)
 
 
@@ -196,18 +222,24 @@ def _reading(
     trajectories: list[list[Piece]],
     top: "Top",
     atoms: str | npt.ArrayLike | None,
+    align: str | npt.ArrayLike | None,
+    reference: "str | os.PathLike[str] | md.Trajectory | AlignedFrames | None",
     **options: float | bool | None,
 ) -> dict[str, object] | None:
     """Return the arguments that read the same frames again, in terms that JSON has; None without files."""
     paths = [[piece.path for piece in pieces] for pieces in trajectories]
-    if not all(map(all, paths)) or not (top is None or isinstance(top, str | os.PathLike)):
+    files: dict[str, str | None] = {}
+    for name, file in (("top", top), ("reference", reference)):
+        if file is not None and not isinstance(file, str | os.PathLike):
+            return None
+        files[name] = None if file is None else os.path.abspath(os.path.expanduser(os.fspath(file)))
+    if not all(map(all, paths)):
         return None
-    return {
-        "paths": paths,
-        "top": None if top is None else os.path.abspath(os.path.expanduser(os.fspath(top))),
-        "atoms": atoms if atoms is None or isinstance(atoms, str) else np.asarray(atoms).tolist(),
-        **options,
+    selections = {
+        name: each if each is None or isinstance(each, str) else np.asarray(each).tolist()
+        for name, each in (("atoms", atoms), ("align", align))
     }
+    return {"paths": paths, **files, **selections, **options}
 
 
 def _find_topology(pieces: list[Piece], top: "Top") -> "tuple[md.Topology | None, str | md.Topology | None]":

@@ -36,3 +36,9 @@ class Metric:
 RMSD = Metric("RMSD", "nm", superpose=True)
 #: Euclidean distance between feature vectors.
 EUCLIDEAN = Metric("Euclidean distance", "", superpose=False)
+#: RMSD with every atom weighted by its mass, after the best superposition of each pair.
+MASS_RMSD = Metric("mass-weighted RMSD", "nm", superpose=True)
+#: RMSD of some atoms after the superposition of others on a reference structure.
+ALIGNED_RMSD = Metric("RMSD after alignment", "nm", superpose=False)
+#: The same with every atom weighted by its mass.
+ALIGNED_MASS_RMSD = Metric("mass-weighted RMSD after alignment", "nm", superpose=False)

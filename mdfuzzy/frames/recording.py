@@ -1,7 +1,7 @@
 """Frames of an MDAnalysis universe, recorded while someone else moves through its trajectory."""
 
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,13 +45,23 @@ class Recording:
         The selected atoms; of a universe the heavy atoms of the solute.
     whole : bool, optional
         Whether to put molecules together that the periodic boundary divides, as in `load`.
+    **compare
+        How frames are compared: `align` and the like, as in `load`.
     """
 
-    def __init__(self, group: "AtomGroup | Universe", *, whole: bool | None = None) -> None:
+    def __init__(
+        self,
+        group: "AtomGroup | Universe",
+        *,
+        whole: bool | None = None,
+        align: object = None,
+        **compare: Any,
+    ) -> None:
         universes = open_universes(group)
         self._pieces = [piece for (piece,) in universes.trajectories]
         self._topology = universes.topology
-        plan = make_plan(universes.topology, universes.atoms, whole, words=universes.words)
+        compare["align"] = universes.places(align)
+        plan = make_plan(universes.topology, universes.atoms, whole, words=universes.words, **compare)
         self._store = Store(plan, universes.topology)
         self._chunk = Chunk(self._pieces[0])
         self._numbers: list[int] = []

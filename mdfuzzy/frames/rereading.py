@@ -49,11 +49,15 @@ class FrameFiles:
 
     @classmethod
     def of(cls, frames: Trajectories) -> Optional["FrameFiles"]:
-        """Return the files of `frames`; None unless all of the frames come from files."""
+        """Return the files of `frames`; None unless all of the frames come from files, and coordinates are
+        compared as they are there.
+        """
         if not isinstance(frames, Frames):
             return None
         paths = [source.path for source in frames.sources]
-        if frames.top is None or frames.atoms is None or not paths or not all(paths):
+        if frames.points is not frames.xyz or frames.top is None or frames.atoms is None:
+            return None
+        if not paths or not all(paths):
             return None
         return cls(frames.sources, frames.top, frames.atoms, frames.whole)
 
@@ -74,7 +78,7 @@ class FrameFiles:
             for chunk in piece.chunks(topology):
                 here = slice(*np.searchsorted(numbers, [begin, begin + len(chunk.xyz)]))
                 if here.start < here.stop:
-                    xyz[rows[here]], _ = plan.take(chunk, numbers[here] - begin, piece)
+                    xyz[rows[here]] = plan.take(chunk, numbers[here] - begin, piece).xyz
                 begin += len(chunk.xyz)
                 if begin > numbers[-1]:
                     break

@@ -119,6 +119,11 @@ class Trajectories(ReadOnly, ABC):
         )
 
     @property
+    def fit_atoms(self) -> np.ndarray | None:
+        """The atoms of the sources by which structures are superposed to be looked at: `atoms` by default."""
+        return self.atoms
+
+    @property
     @abstractmethod
     def width(self) -> str:
         """The size of a frame in words, such as ``"10 atoms"``."""

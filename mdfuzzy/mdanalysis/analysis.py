@@ -5,6 +5,7 @@ from dataclasses import fields
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
+import numpy.typing as npt
 from MDAnalysis.analysis.base import AnalysisBase
 
 from mdfuzzy._check import InputTypeError, InputValueError, check_optional_bool
@@ -23,6 +24,9 @@ def _with_settings(kind: type["FuzzyModeSeekingAnalysis"]) -> type["FuzzyModeSee
     kind.__doc__ = text.replace("    {settings}", describe_settings(names))
     own = [
         Parameter("atomgroup", Parameter.POSITIONAL_OR_KEYWORD),
+        Parameter("align", Parameter.KEYWORD_ONLY, default=None),
+        Parameter("reference", Parameter.KEYWORD_ONLY, default=None),
+        Parameter("mass_weighted", Parameter.KEYWORD_ONLY, default=False),
         Parameter("whole", Parameter.KEYWORD_ONLY, default=None),
         Parameter("verbose", Parameter.KEYWORD_ONLY, default=False),
     ]
@@ -42,6 +46,13 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
     ----------
     atomgroup : AtomGroup or Universe
         The atoms to compare; of a universe the heavy atoms of the solute.
+    align : AtomGroup, str or (m,) array of int, optional
+        Superpose every frame by these atoms on one structure, and compare `atomgroup` without another
+        superposition, as in `load`.
+    reference : path, md.Trajectory or AlignedFrames, optional
+        The structure on which frames are aligned; by default the first frame.
+    mass_weighted : bool
+        Whether atoms are weighted by their masses.
     whole : bool, optional
         Whether to put molecules together that the periodic boundary divides. By default where there are
         both a box and bonds.
@@ -88,6 +99,9 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         self,
         atomgroup: "AtomGroup | Universe",
         *,
+        align: "AtomGroup | str | npt.ArrayLike | None" = None,
+        reference: object = None,
+        mass_weighted: bool = False,
         whole: bool | None = None,
         verbose: bool = False,
         **settings: Any,
@@ -101,6 +115,7 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         super().__init__(atomgroup.universe.trajectory, verbose=verbose)
         self._group = atomgroup
         self._whole = check_optional_bool("whole", whole)
+        self._compare = {"align": align, "reference": reference, "mass_weighted": mass_weighted}
         self._settings = Settings(**settings)
 
     def run(
@@ -137,7 +152,7 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         return self
 
     def _prepare(self) -> None:
-        self._recording = Recording(self._group, whole=self._whole)
+        self._recording = Recording(self._group, whole=self._whole, **self._compare)
 
     def _single_frame(self) -> None:
         self._recording.take()

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from mdfuzzy._check import InputValueError, ReadOnly, check_finite, check_int, read_only
 from mdfuzzy._threads import run_ranges
 from mdfuzzy.frames.features import as_data
+from mdfuzzy.frames.superposition import rotations_onto
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.plots.bins import Bins, bin_points
 
@@ -225,7 +226,4 @@ def superpose(xyz: np.ndarray, reference: np.ndarray) -> np.ndarray:
     >>> bool(np.allclose(superpose(turned[None], square), square, atol=1e-12))
     True
     """
-    left, _, right = np.linalg.svd(np.swapaxes(xyz, 1, 2) @ reference)
-    # Without mirror images: where the best orthogonal matrix is one, the weakest axis is turned over.
-    left[:, :, 2] *= np.sign(np.linalg.det(left) * np.linalg.det(right))[:, None]
-    return xyz @ (left @ right)
+    return xyz @ rotations_onto(xyz, reference)

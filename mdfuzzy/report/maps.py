@@ -78,7 +78,7 @@ def projections(result: Clustering) -> dict[str, Callable[[], Projection]]:
     data = result.data
     if data is None:
         return {}
-    if data.phi is not None and data.residues:
+    if data.metric.superpose and data.phi is not None and data.residues:
         return {name: partial(torsions, data, place) for place, name in enumerate(data.residues)}
     if data.metric.superpose:
         return {"principal components": partial(project, data)}

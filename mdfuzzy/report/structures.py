@@ -47,8 +47,8 @@ class Molecule:
 def describe_structures(result: Clustering) -> dict[str, object] | None:
     """Return all that the 3D view needs, ready for JSON; None if the data are no structures.
 
-    All structures are superposed on that of state 0, which is turned so that its longest axes lie in the
-    plane of the screen.
+    All structures are superposed on that of state 0, unless they are aligned on other atoms. State 0 is
+    turned so that its longest axes lie in the plane of the screen.
     """
     data = result.data
     if data is None or not (data.has_structures or data.coordinates is not None):
@@ -66,9 +66,13 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
     xyz = data.coordinates[frames] if data.coordinates is not None else data.trajectory(frames).xyz
     xyz = xyz.astype(np.float64)
     molecule = find_molecule(data)
-    axes = np.linalg.svd(xyz[0], full_matrices=False)[2]
+    axes = np.linalg.svd(xyz[0] - xyz[0].mean(axis=0), full_matrices=False)[2]
     axes[2] = np.cross(axes[0], axes[1])  # a rotation, not a mirror image
-    xyz = superpose(xyz, xyz[0] @ axes.T)[:, molecule.atoms]
+    if data.fit_atoms is data.atoms:
+        xyz = superpose(xyz, xyz[0] @ axes.T)
+    else:  # aligned on other atoms: only turned, all together
+        xyz = (xyz - xyz.mean(axis=(0, 1))) @ axes.T
+    xyz = xyz[:, molecule.atoms]
     return {
         "trace": molecule.trace,
         "elements": molecule.elements,

@@ -101,8 +101,8 @@ class RunDir:
         if run is None or reading is None:
             return None
         paths = [[self._find(file, run["folder"]) for file in pieces] for pieces in reading["paths"]]
-        top = reading["top"]
-        return reading | {"paths": paths, "top": None if top is None else self._find(top, run["folder"])}
+        files = {name: reading[name] for name in ("top", "reference") if reading.get(name) is not None}
+        return reading | {"paths": paths} | {n: self._find(file, run["folder"]) for n, file in files.items()}
 
     def _find(self, file: str, folder: str) -> str:
         moved = os.path.normpath(self.path.absolute() / os.path.relpath(file, folder))
@@ -226,6 +226,7 @@ class RunDir:
             "format": FORMAT,
             "fingerprint": vars(fingerprint),
             "data": repr(data),
+            "metric": data.metric.name,
             "settings": {name: to_json(value) for name, value in settings.as_dict().items()},
             "reading": data.reading,
             "folder": str(self.path.absolute()),
@@ -265,6 +266,12 @@ class RunDir:
         else:
             known = Fingerprint.read(run["fingerprint"])
             same = known == fingerprint or known.grew_into(data)
+        metric = run.get("metric", data.metric.name)
+        if not same and metric != data.metric.name:
+            raise FileExistsError(
+                f"{self.path} holds the results of frames that were compared by {metric}, not by "
+                f"{data.metric.name}. Load them in the same way, or give another folder."
+            )
         if not same:
             raise FileExistsError(
                 f"{self.path} holds the results for other data: {run['data']}, not {data!r}. Give another "
