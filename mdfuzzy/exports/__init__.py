@@ -1,6 +1,13 @@
 """Exports: files for other programs: for PyEMMA, structures to look at, and the table of all frames."""
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mdfuzzy.exports.every_kind import write_exports
+    from mdfuzzy.exports.pyemma_files import write_pyemma
+    from mdfuzzy.exports.structure_files import structures
+    from mdfuzzy.exports.table import frame_table
 
 #: Where each name lives. Imported on first use: the command line asks for `KINDS` alone.
 _HOME = {
@@ -10,7 +17,7 @@ _HOME = {
     "write_pyemma": "pyemma_files",
 }
 
-__all__ = [*_HOME]
+__all__ = ["frame_table", "structures", "write_exports", "write_pyemma"]
 
 
 def __getattr__(name: str) -> object:

@@ -3,14 +3,16 @@
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from mdfuzzy._atomic import new_files
-from mdfuzzy._check import check_choice
+from mdfuzzy._check import InputValueError, check_choice
 from mdfuzzy.exports.kinds import KINDS
 from mdfuzzy.exports.pyemma_files import write_pyemma
 from mdfuzzy.exports.structure_files import structures
 from mdfuzzy.exports.table import frame_table
+from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.transition_regions import find_transition_regions
 from mdfuzzy.pipeline.clustering import Clustering
 
@@ -21,24 +23,33 @@ if TYPE_CHECKING:
 def _pyemma(folder: Path, result: "Clustering | Assignment") -> Path:
     # Larger cores than those of the walk: hardly a visit misses them, as a Markov model needs.
     place = folder / "pyemma"
-    write_pyemma(place, result.data, result.milestones, result.memberships, overwrite=True)
+    write_pyemma(place, _data(result), result.milestones, result.memberships, overwrite=True)
     return place
 
 
 def _structures(folder: Path, result: "Clustering | Assignment") -> Path:
     place = folder / "structures"
-    if isinstance(result, Clustering):
-        regions = result.transition_regions
-    else:
-        regions = find_transition_regions(result.data, result.memberships, result.milestones)
-    structures(place, result.data, result.cores, result.memberships, regions, overwrite=True)
+    data = cast(Frames, _data(result))  # `structures` checks it
+    regions = result.transition_regions if isinstance(result, Clustering) else None
+    if regions is None:
+        regions = find_transition_regions(data, result.memberships, result.milestones)
+    structures(place, data, result.cores, result.memberships, regions, overwrite=True)
     return place
 
 
 def _table(folder: Path, result: "Clustering | Assignment") -> Path:
     with new_files(folder, "table", overwrite=True) as stage:
-        frame_table(stage / "frames.csv", result.data, result.cores, result.memberships)
+        frame_table(stage / "frames.csv", _data(result), result.cores, result.memberships)
     return folder / "frames.csv"
+
+
+def _data(result: "Clustering | Assignment") -> Trajectories:
+    if result.data is None:
+        raise InputValueError(
+            "`result` must be of frames or features; got one that began with neighbours, which do not tell "
+            "the trajectories. Cluster the data itself."
+        )
+    return result.data
 
 
 #: What writes each of the `KINDS`, and returns where.
