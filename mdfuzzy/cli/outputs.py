@@ -13,6 +13,7 @@ from mdfuzzy._atomic import refuse_links, whole_file
 from mdfuzzy.exports.kinds import KINDS
 
 if TYPE_CHECKING:
+    from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
     from mdfuzzy.kinetics.validation import Validation
     from mdfuzzy.pipeline.assignment import Assignment
     from mdfuzzy.pipeline.clustering import Clustering
@@ -73,7 +74,8 @@ def write_pictures(folder: Path, result: "Clustering", *, kinds: Sequence[str] =
     tests = result.validation
     if tests is None and {*kinds} & {*_OF_THE_MODEL}:
         tests = mf.validate_model(result)
-    paths = mf.plots.write_plots(folder, result, **_tests(tests), kinds=kinds)
+    timescales, test = _tests(tests)
+    paths = mf.plots.write_plots(folder, result, timescales=timescales, test=test, kinds=kinds)
     yield f"{len(paths)} pictures in {folder}"
 
 
@@ -94,11 +96,10 @@ def write_exports(
 def write_page(path: Path, result: "Clustering", *, title: str | None = None) -> str:
     """Write the report and return a line about it."""
     logger.info("writing the report")
-    mf.report.write_report(path, result, **_tests(result.validation), title=title)
+    timescales, test = _tests(result.validation)
+    mf.report.write_report(path, result, timescales=timescales, test=test, title=title)
     return f"report: {path}"
 
 
-def _tests(validation: "Validation | None") -> dict[str, object]:
-    if validation is None:
-        return {}
-    return {"timescales": validation.timescales, "test": validation.test}
+def _tests(validation: "Validation | None") -> "tuple[ImpliedTimescales | None, ChapmanKolmogorov | None]":
+    return (None, None) if validation is None else (validation.timescales, validation.test)

@@ -4,6 +4,16 @@ Every export takes the result of `cluster` or `assign`.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mdfuzzy.exports.every_kind import write_exports
+    from mdfuzzy.exports.medoids import find_medoids
+    from mdfuzzy.exports.pyemma_files import write_pyemma
+    from mdfuzzy.exports.reference import ReferenceRmsd, reference_rmsd
+    from mdfuzzy.exports.structure_files import write_structures
+    from mdfuzzy.exports.table import write_table
+    from mdfuzzy.exports.trajectory_files import write_trajectories
 
 #: Where each name lives. Imported on first use: the command line asks for `KINDS` alone.
 _HOME = {
@@ -17,7 +27,16 @@ _HOME = {
     "write_trajectories": "trajectory_files",
 }
 
-__all__ = [*_HOME]
+__all__ = [
+    "ReferenceRmsd",
+    "find_medoids",
+    "reference_rmsd",
+    "write_exports",
+    "write_pyemma",
+    "write_structures",
+    "write_table",
+    "write_trajectories",
+]
 
 
 def __getattr__(name: str) -> object:

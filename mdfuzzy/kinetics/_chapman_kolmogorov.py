@@ -66,7 +66,7 @@ class ChapmanKolmogorov(ReadOnly):
     upper: np.ndarray
     states: np.ndarray
     unit: str
-    complete: np.ndarray | None = None
+    complete: np.ndarray = None  # type: ignore[assignment]  # none, if it is not given
     n_bootstrap: int = 0
     confidence: float = 0.9
 

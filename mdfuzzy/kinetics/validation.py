@@ -84,8 +84,8 @@ def validate_cores(
         warnings.simplefilter("ignore", UserWarning)  # trajectories that touch no core are left out
         try:
             dtrajs = milestoned_dtrajs(data, milestones)
-            options = {"timestep": timestep(data), "n_bootstrap": n_bootstrap, "seed": seed}
-            scales = implied_timescales(dtrajs, **options)
+            step = timestep(data)
+            scales = implied_timescales(dtrajs, timestep=step, n_bootstrap=n_bootstrap, seed=seed)
         except ValueError as error:
             return Validation(None, None, None, f"There is no Markov model: {error}")
         place, level = choose_lag(scales)
@@ -97,7 +97,9 @@ def validate_cores(
         lag = int(scales.lags[place])
         longest = max(map(len, dtrajs.dtrajs))
         steps = min(_STEPS, (longest - 1) // lag)
-        test = chapman_kolmogorov(dtrajs, lag=lag, n_steps=steps, **options)
+        test = chapman_kolmogorov(
+            dtrajs, lag=lag, n_steps=steps, timestep=step, n_bootstrap=n_bootstrap, seed=seed
+        )
     value = f"{scales.values[place, 0]:.3g} {scales.unit}"
     verdict = "does not rise from there on" if level else "is still rising: no lag is long enough"
     reason = (

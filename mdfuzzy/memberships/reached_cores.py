@@ -109,8 +109,15 @@ def find_reached_cores(
     True
     """
     reach = check_real("reach", reach, above=0, at_most=0.99)
-    options = {"min_prominence": min_prominence, "states": states, "least": 0.0, "min_size": min_size}
-    plain = find_cores(graph, log_density, peaks, **options)
+    plain = find_cores(
+        graph,
+        log_density,
+        peaks,
+        min_prominence=min_prominence,
+        states=states,
+        least=0.0,
+        min_size=min_size,
+    )
     log_density = np.asarray(log_density, np.float64)
     pull = walk_exponent(graph, BETA, dimension=dimension) * log_density
     local = np.full(len(graph), -1, np.int32)

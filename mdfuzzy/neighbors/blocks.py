@@ -14,7 +14,7 @@ class BlockStore(Protocol):
     def get(self, name: str) -> dict[str, np.ndarray] | None:
         """Return the arrays kept under `name`, or None."""
 
-    def put(self, name: str, **arrays: np.ndarray) -> None:
+    def put(self, name: str, /, **arrays: np.ndarray) -> None:
         """Keep arrays under `name`."""
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import fields, is_dataclass
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def pack(result: object) -> dict[str, np.ndarray]:
         return {}
     if not is_dataclass(result):
         return {"value": np.asarray(result)}
-    arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     for field in fields(result):
         value = getattr(result, field.name)
         if value is None:
@@ -74,7 +74,7 @@ def unpack(kind: Any, arrays: dict[str, np.ndarray]) -> Any:
         else:
             array = arrays[field.name]
             values[field.name] = array if hint is np.ndarray else array.item()
-    return kind(**values)
+    return cast(Any, kind)(**values)
 
 
 def _prefixed(prefix: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

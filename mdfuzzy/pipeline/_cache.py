@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from inspect import Parameter, signature
-from typing import Any, Protocol, get_type_hints
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class Step:
         function.
     """
 
-    function: Callable
+    function: Callable[..., Any]
     saved: bool
     message: str
     when: Callable[[Settings], bool]
@@ -93,7 +93,7 @@ class Step:
     @property
     def kind(self) -> Any:
         """The type of the result."""
-        return get_type_hints(self.function)["return"]
+        return signature(self.function).return_annotation
 
     def explained(self, explain: Callable[..., str | None]) -> Callable[..., str | None]:
         """Decorate the function that explains an automatic choice."""
@@ -111,10 +111,10 @@ def step(
     message: str = "",
     when: Callable[[Settings], bool] = lambda settings: True,
     elsewhere: tuple[str, ...] = (),
-) -> Callable[[Callable], Step]:
+) -> Callable[[Callable[..., Any]], Step]:
     """Declare a function as the step of its name; see `Step`."""
 
-    def declare(function: Callable) -> Step:
+    def declare(function: Callable[..., Any]) -> Step:
         STEPS[function.__name__] = Step(function, saved, message, when, elsewhere)
         return STEPS[function.__name__]
 

@@ -4,8 +4,12 @@ A positional parameter is the result of the step of that name, a keyword-only pa
 name: see `Step`. A new step is a function here; a field of `Clustering` of the same name holds its result.
 """
 
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
 import numpy as np
 
+from mdfuzzy._choices import BetaCriterion, CoreRule, Density, Kernel, WalkGraph, WalkWeights
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import Visits
@@ -16,6 +20,7 @@ from mdfuzzy.memberships.beta_scan import BetaScan
 from mdfuzzy.memberships.labels import warn_of_other_labels
 from mdfuzzy.memberships.memberships import Memberships, solve_memberships
 from mdfuzzy.memberships.reached_cores import find_reached_cores
+from mdfuzzy.neighbors.blocks import BlockStore
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.nearest import nearest_frames
 from mdfuzzy.neighbors.neighbors import Neighbors
@@ -30,6 +35,9 @@ from mdfuzzy.states.prominence import ProminenceGap
 from mdfuzzy.states.stability import KScan, StateBootstrap, bootstrap_states, states_by_k
 from mdfuzzy.states.tree import StateTree, build_state_tree
 
+if TYPE_CHECKING:
+    from mdfuzzy.workers.cluster import Client
+
 # --- neighbours
 
 
@@ -40,7 +48,17 @@ def n_neighbors(data: Trajectories, *, k: int | None) -> int:
 
 
 @step(message="searching for the nearest neighbours of every frame")
-def neighbors(data, n_neighbors, *, recall, n_jobs, progress, blocks, client, layout) -> Neighbors:
+def neighbors(
+    data: Trajectories,
+    n_neighbors: int,
+    *,
+    recall: float,
+    n_jobs: int | None,
+    progress: bool | None,
+    blocks: BlockStore | None,
+    client: "Client | None",
+    layout: Literal["scattered", "sharded"] | None,
+) -> Neighbors:
     """Search by the metric of the data."""
     return nearest_frames(
         data,
@@ -55,13 +73,13 @@ def neighbors(data, n_neighbors, *, recall, n_jobs, progress, blocks, client, la
 
 
 @step(saved=False)
-def k(neighbors, *, k) -> int:
+def k(neighbors: Neighbors, *, k: int | None) -> int:
     """Return the number of neighbours per frame in the graph."""
     return resolve_k(k, len(neighbors), n_neighbors=neighbors.k)
 
 
 @k.explained
-def _(result, neighbors, *, k):
+def _(result: int, neighbors: Neighbors, *, k: int | None) -> str | None:
     if k is None:
         by = f"by the number of frames ({len(neighbors):,})"
         return f"k = {result} neighbours per frame, {by}; the density uses {2 * result}."
@@ -69,7 +87,7 @@ def _(result, neighbors, *, k):
 
 
 @step(saved=False)
-def graph(neighbors, k) -> Graph:
+def graph(neighbors: Neighbors, k: int) -> Graph:
     """Join frames to their k nearest: an edge if either has the other among them."""
     return neighbors.graph(k=k)
 
@@ -78,13 +96,13 @@ def graph(neighbors, k) -> Graph:
 
 
 @step()
-def dimension(neighbors, k, *, dimension, n_jobs) -> float:
+def dimension(neighbors: Neighbors, k: int, *, dimension: float | None, n_jobs: int | None) -> float:
     """Return the intrinsic dimension, given or estimated."""
     return dimension or intrinsic_dimension(neighbors, n_neighbors=2 * k, n_jobs=n_jobs)
 
 
 @dimension.explained
-def _(result, neighbors, k, *, dimension):
+def _(result: float, neighbors: Neighbors, k: int, *, dimension: float | None) -> str | None:
     if dimension is None:
         why = f"by maximum likelihood from the distances to {2 * k} neighbours"
         return f"dimension = {result:.3g}, {why}."
@@ -92,7 +110,9 @@ def _(result, neighbors, k, *, dimension):
 
 
 @step()
-def bandwidth(neighbors, dimension, *, density, kernel, bandwidth) -> float | None:
+def bandwidth(
+    neighbors: Neighbors, dimension: float, *, density: Density, kernel: Kernel, bandwidth: float | None
+) -> float | None:
     """Return the width of the kernels; None if no step uses one."""
     if density != "kde" and kernel != "gaussian":
         return None
@@ -100,44 +120,71 @@ def bandwidth(neighbors, dimension, *, density, kernel, bandwidth) -> float | No
 
 
 @bandwidth.explained
-def _(result, neighbors, dimension, *, density, kernel, bandwidth):
+def _(
+    result: float | None,
+    neighbors: Neighbors,
+    dimension: float,
+    *,
+    density: Density,
+    kernel: Kernel,
+    bandwidth: float | None,
+) -> str | None:
     if bandwidth is None and result is not None:
         return f"bandwidth = {result:.3g}, by the likelihood of every frame given the others."
     return None
 
 
 @step()
-def log_density(neighbors, k, dimension, bandwidth, *, density) -> np.ndarray:
+def log_density(
+    neighbors: Neighbors, k: int, dimension: float, bandwidth: float | None, *, density: Density
+) -> np.ndarray:
     """Estimate the log density at every frame."""
-    options = {"k": k, "dimension": dimension, "bandwidth": bandwidth}
-    return estimate_log_density(neighbors, density=density, **options)
+    return estimate_log_density(neighbors, density=density, k=k, dimension=dimension, bandwidth=bandwidth)
 
 
 # --- states
 
 
 @step(message="finding the peaks of the density")
-def peaks(graph, log_density, *, n_jobs) -> Persistence:
+def peaks(graph: Graph, log_density: np.ndarray, *, n_jobs: int | None) -> Persistence:
     """Find the peaks of the density and how they merge."""
     return compute_persistence(graph, log_density, n_jobs=n_jobs)
 
 
 @step(message="testing the peaks against noise")
-def tree(data, neighbors, graph, log_density, peaks, dimension, *, level, n_jobs) -> StateTree:
+def tree(
+    data: Trajectories | None,
+    neighbors: Neighbors,
+    graph: Graph,
+    log_density: np.ndarray,
+    peaks: Persistence,
+    dimension: float,
+    *,
+    level: float,
+    n_jobs: int | None,
+) -> StateTree:
     """Test every peak against noise, on several levels of smoothing."""
     lengths = None if data is None else data.lengths
-    options = {"dimension": dimension, "lengths": lengths, "level": level, "n_jobs": n_jobs}
-    return build_state_tree(neighbors, graph, log_density, peaks, **options)
+    return build_state_tree(
+        neighbors,
+        graph,
+        log_density,
+        peaks,
+        dimension=dimension,
+        lengths=lengths,
+        level=level,
+        n_jobs=n_jobs,
+    )
 
 
 @step(saved=False)
-def gap(tree) -> ProminenceGap:
+def gap(tree: StateTree) -> ProminenceGap:
     """Return the division of the prominences that are not smoothed."""
     return tree.gaps[0]
 
 
 @step(saved=False)
-def state_peaks(tree, *, prominence, n_states) -> np.ndarray:
+def state_peaks(tree: StateTree, *, prominence: float | None, n_states: int | None) -> np.ndarray:
     """Return the peaks that are states; warn if their number is chosen here and poorly determined."""
     if prominence is None and n_states is None and tree.doubts:
         warn_user(
@@ -148,32 +195,61 @@ def state_peaks(tree, *, prominence, n_states) -> np.ndarray:
 
 
 @step(saved=False)
-def prominence(tree, state_peaks, *, prominence, n_states) -> float:
+def prominence(
+    tree: StateTree, state_peaks: np.ndarray, *, prominence: float | None, n_states: int | None
+) -> float:
     """Return the smallest prominence of a state, or the largest of noise if that is smaller."""
     return prominence or tree.core_prominence(state_peaks)
 
 
 @prominence.explained
-def _(result, tree, state_peaks, *, prominence, n_states):
+def _(
+    result: float, tree: StateTree, state_peaks: np.ndarray, *, prominence: float | None, n_states: int | None
+) -> str | None:
     return f"prominence = {result:.3g}: {tree.words}." if prominence is None and n_states is None else None
 
 
 @step()
 def cores(
-    graph, log_density, peaks, state_peaks, prominence, dimension,
-    *, core_rule, core_reach, core_share, core_least, n_jobs,
-) -> Cores:  # fmt: skip
+    graph: Graph,
+    log_density: np.ndarray,
+    peaks: Persistence,
+    state_peaks: np.ndarray,
+    prominence: float,
+    dimension: float,
+    *,
+    core_rule: CoreRule,
+    core_reach: float,
+    core_share: float,
+    core_least: float,
+    n_jobs: int | None,
+) -> Cores:
     """Find the states and their cores."""
-    chosen = {"states": state_peaks, "min_prominence": prominence}
     if core_rule == "reach":
-        options = {"reach": core_reach, "dimension": dimension, "n_jobs": n_jobs}
-        return find_reached_cores(graph, log_density, peaks, **chosen, **options)
-    options = {"rule": core_rule, "share": core_share, "least": core_least}
-    return find_cores(graph, log_density, peaks, **chosen, **options)
+        return find_reached_cores(
+            graph,
+            log_density,
+            peaks,
+            states=state_peaks,
+            min_prominence=prominence,
+            reach=core_reach,
+            dimension=dimension,
+            n_jobs=n_jobs,
+        )
+    return find_cores(
+        graph,
+        log_density,
+        peaks,
+        states=state_peaks,
+        min_prominence=prominence,
+        rule=core_rule,
+        share=core_share,
+        least=core_least,
+    )
 
 
 @step()
-def milestones(graph, log_density, peaks, state_peaks) -> Cores:
+def milestones(graph: Graph, log_density: np.ndarray, peaks: Persistence, state_peaks: np.ndarray) -> Cores:
     """Find larger cores of the same states, which count transitions."""
     return find_milestones(graph, log_density, peaks, states=state_peaks)
 
@@ -182,7 +258,7 @@ def milestones(graph, log_density, peaks, state_peaks) -> Cores:
 
 
 @step(saved=False)
-def walk(neighbors, graph, k, *, walk_graph) -> Graph:
+def walk(neighbors: Neighbors, graph: Graph, k: int, *, walk_graph: WalkGraph) -> Graph:
     """Return the edges of the walk."""
     return graph if walk_graph == "union" else neighbors.graph(k=k, kind=walk_graph)
 
@@ -193,30 +269,69 @@ def walk(neighbors, graph, k, *, walk_graph) -> Graph:
     elsewhere=("walk", "log_density", "cores", "dimension", "bandwidth"),
 )
 def beta_scan(
-    data, walk, log_density, cores, milestones, dimension, bandwidth,
-    *, beta, kernel, walk_weights, unit_density, n_jobs, elsewhere,
-) -> BetaScan:  # fmt: skip
+    data: Trajectories | None,
+    walk: Graph,
+    log_density: np.ndarray,
+    cores: Cores,
+    milestones: Cores,
+    dimension: float,
+    bandwidth: float | None,
+    *,
+    beta: float | BetaCriterion,
+    kernel: Kernel,
+    walk_weights: WalkWeights,
+    unit_density: bool,
+    n_jobs: int | None,
+    elsewhere: Callable[[Trajectories], Mapping[str, Any]],
+) -> BetaScan:
     """Solve for memberships over a range of beta; if there are very many frames, on some of them."""
-    found = {"walk": walk, "log_density": log_density, "cores": cores}
-    found |= {"dimension": dimension, "bandwidth": bandwidth}
-    options = {"kernel": kernel, "walk_weights": walk_weights, "unit_density": unit_density}
-    return scan_walk(data, found, milestones, elsewhere, beta=beta, n_jobs=n_jobs, **options)
+    found = {
+        "walk": walk,
+        "log_density": log_density,
+        "cores": cores,
+        "dimension": dimension,
+        "bandwidth": bandwidth,
+    }
+    return scan_walk(
+        data,
+        found,
+        milestones,
+        elsewhere,
+        beta=beta,
+        kernel=kernel,
+        walk_weights=walk_weights,
+        unit_density=unit_density,
+        n_jobs=n_jobs,
+    )
 
 
 @step(saved=False)
-def beta(beta_scan, *, beta) -> float:
+def beta(beta_scan: BetaScan | None, *, beta: float | BetaCriterion) -> float:
     """Return the temperature of the walk, given or chosen by the scan."""
-    return beta_scan.beta if isinstance(beta, str) else beta
+    if not isinstance(beta, str):
+        return beta
+    assert beta_scan is not None, "it is made if a criterion chooses"
+    return beta_scan.beta
 
 
 @beta.explained
-def _(result, beta_scan, *, beta):
-    return explain_beta(beta_scan, beta) if isinstance(beta, str) else None
+def _(result: float, beta_scan: BetaScan | None, *, beta: float | BetaCriterion) -> str | None:
+    return explain_beta(beta_scan, beta) if isinstance(beta, str) and beta_scan is not None else None
 
 
 @step(message="solving for memberships")
 def memberships(
-    walk, log_density, cores, dimension, bandwidth, beta, *, kernel, walk_weights, unit_density, n_jobs
+    walk: Graph,
+    log_density: np.ndarray,
+    cores: Cores,
+    dimension: float,
+    bandwidth: float | None,
+    beta: float,
+    *,
+    kernel: Kernel,
+    walk_weights: WalkWeights,
+    unit_density: bool,
+    n_jobs: int | None,
 ) -> Memberships:
     """Solve for the probability that the walk from each frame reaches each core first."""
     found = solve_memberships(
@@ -239,25 +354,27 @@ def memberships(
 
 
 @step()
-def transition_regions(data, memberships, milestones) -> TransitionRegions | None:
+def transition_regions(
+    data: Trajectories | None, memberships: Memberships, milestones: Cores
+) -> TransitionRegions | None:
     """Find the frames between two states; None without trajectories."""
     return None if data is None else find_transition_regions(data, memberships, milestones)
 
 
 @step(saved=False)
-def timestep(data) -> float | None:
+def timestep(data: Trajectories | None) -> float | None:
     """Return the time between frames, which is no part of the key of the data."""
     return None if data is None else data.timestep
 
 
 @step()
-def visits(data, milestones, timestep) -> Visits | None:
+def visits(data: Trajectories | None, milestones: Cores, timestep: float | None) -> Visits | None:
     """Count the visits to the states; None without trajectories."""
     return None if data is None else count_visits(data, milestones)
 
 
 @step(message="testing Markov models of the states", when=lambda settings: settings.validate)
-def validation(data, milestones, timestep) -> Validation:
+def validation(data: Trajectories | None, milestones: Cores, timestep: float | None) -> Validation:
     """Test Markov models of the states and choose a lag time."""
     return validate_cores(data, milestones)
 
@@ -266,19 +383,56 @@ def validation(data, milestones, timestep) -> Validation:
 
 
 @step(message="counting states for other k", when=lambda settings: settings.scan_k)
-def k_scan(neighbors, dimension, bandwidth, *, level, density, prominence, n_jobs) -> KScan:
+def k_scan(
+    neighbors: Neighbors,
+    dimension: float,
+    bandwidth: float | None,
+    *,
+    level: float,
+    density: Density,
+    prominence: float | None,
+    n_jobs: int | None,
+) -> KScan:
     """Find the states for other numbers of neighbours."""
-    options = {"level": level, "density": density, "min_prominence": prominence, "n_jobs": n_jobs}
-    return states_by_k(neighbors, dimension=dimension, bandwidth=bandwidth, **options)
+    return states_by_k(
+        neighbors,
+        dimension=dimension,
+        bandwidth=bandwidth,
+        level=level,
+        density=density,
+        min_prominence=prominence,
+        n_jobs=n_jobs,
+    )
 
 
 @step(message="counting states in bootstrap samples", when=lambda settings: settings.bootstrap > 0)
 def bootstrap(
-    data, neighbors, k, dimension, bandwidth, *, level, density, prominence, bootstrap, seed, n_jobs
+    data: Trajectories | None,
+    neighbors: Neighbors,
+    k: int,
+    dimension: float,
+    bandwidth: float | None,
+    *,
+    level: float,
+    density: Density,
+    prominence: float | None,
+    bootstrap: int,
+    seed: int,
+    n_jobs: int | None,
 ) -> StateBootstrap | None:
     """Find the states of bootstrap samples of the trajectories; None without trajectories."""
     if data is None:
         return None
-    options = {"n_bootstrap": bootstrap, "seed": seed, "level": level, "density": density, "n_jobs": n_jobs}
-    options |= {"min_prominence": prominence, "bandwidth": bandwidth}
-    return bootstrap_states(neighbors, data.lengths.tolist(), k=k, dimension=dimension, **options)
+    return bootstrap_states(
+        neighbors,
+        data.lengths.tolist(),
+        k=k,
+        n_bootstrap=bootstrap,
+        seed=seed,
+        level=level,
+        density=density,
+        min_prominence=prominence,
+        bandwidth=bandwidth,
+        dimension=dimension,
+        n_jobs=n_jobs,
+    )

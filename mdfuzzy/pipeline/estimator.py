@@ -207,7 +207,8 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         X = self._check(X, reset=False)
         k = self.clustering_.k
         if self.metric == "euclidean":
-            fitted = self.clustering_.data.values
+            assert self.clustering_.data is not None, "vectors were fitted"
+            fitted = self.clustering_.data.columns
             neighbors = euclidean_neighbors(fitted, n_neighbors=k, queries=X, n_jobs=self.n_jobs)
             # A search through products of vectors leaves a rounding error between equal points.
             equal = np.all(fitted[neighbors.indices[:, 0]] == X, axis=1)

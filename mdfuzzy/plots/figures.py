@@ -233,5 +233,5 @@ def _projection(result: Clustering, residue: int | str | None) -> Projection:
         return torsions(result.data) if len(result.data.residues) == 1 else project(result.data)
     if result.data.columns.shape[1] == 1:  # over the density, for want of a second feature
         values = np.column_stack([result.data.columns, result.log_density])
-        return Projection(values, (*result.data.labels, "log density"), (*result.data.periods, None))
+        return Projection(values, (result.data.labels[0], "log density"), (result.data.periods[0], None))
     return project(result.data)

@@ -8,7 +8,6 @@ import numpy.typing as npt
 from mdfuzzy._check import InputValueError, ReadOnly, check_finite, check_int, read_only
 from mdfuzzy._threads import run_ranges
 from mdfuzzy.frames.features import as_data
-from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.superposition import rotations_onto
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.plots.bins import Bins, bin_points
@@ -68,7 +67,7 @@ class Projection(ReadOnly):
         return bin_points(self.values, number=number, periods=self.periods)
 
 
-def torsions(frames: Frames, residue: int | str = 0) -> Projection:
+def torsions(frames: Trajectories, residue: int | str = 0) -> Projection:
     """Take phi and psi of a residue as the coordinates of every frame.
 
     Parameters

@@ -280,22 +280,22 @@ def reweighted_log_density(
     _check_own(neighbors)
     m = check_count(neighbors, n_neighbors, 1)
     log_density = np.asarray(log_density, np.float64)
-    weights = check_finite("weights", check_numbers("weights", weights))
-    if weights.shape != (len(neighbors),) or log_density.shape != weights.shape:
+    factors = check_finite("weights", check_numbers("weights", weights))
+    if factors.shape != (len(neighbors),) or log_density.shape != factors.shape:
         raise InputValueError(
             f"`weights` and `log_density` must have one value per point, shape ({len(neighbors)},); got "
-            f"shapes {weights.shape} and {log_density.shape}."
+            f"shapes {factors.shape} and {log_density.shape}."
         )
-    if weights.min() < 0 or not weights.any():
+    if factors.min() < 0 or not factors.any():
         raise InputValueError(
-            f"`weights` must be at least 0, and not all 0; got {weights.min():g} to {weights.max():g}. Give "
+            f"`weights` must be at least 0, and not all 0; got {factors.min():g} to {factors.max():g}. Give "
             "each point the factor by which it counts."
         )
-    weights = weights / weights.max()
-    means = np.empty(len(weights))
-    for start in range(0, len(weights), 65_536):
+    factors = factors / factors.max()
+    means = np.empty(len(factors))
+    for start in range(0, len(factors), 65_536):
         rows = slice(start, start + 65_536)
-        means[rows] = (weights[neighbors.indices[rows, :m]].sum(axis=1) + weights[rows]) / (m + 1)
+        means[rows] = (factors[neighbors.indices[rows, :m]].sum(axis=1) + factors[rows]) / (m + 1)
     with np.errstate(divide="ignore"):
         return log_density + np.log(means)
 

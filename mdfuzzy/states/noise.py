@@ -1,6 +1,7 @@
 """How high the hills are that sampling noise makes in a log density, smoothed not at all, once, or twice."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -161,16 +162,17 @@ def measure_noise(
     k = max(1, m // 2)
     rng = np.random.default_rng(seed)
     draws = int(np.clip(np.ceil(_NEIGHBORHOODS * m / len(neighbors)), 1, _MAX_DRAWS))
-    options = {"m": m, "k": k, "dimension": dimension, "n_levels": n_levels, "draws": draws, "n_jobs": n_jobs}
-    errors, local = _deviations(neighbors, rng, block=1, **options)
+    deviations = partial(
+        _deviations, neighbors, rng, m=m, k=k, dimension=dimension, n_levels=n_levels, n_jobs=n_jobs
+    )
+    errors, local = deviations(block=1, draws=draws)
     reduction = errors / errors[0]
     in_time, inflation = None, np.ones(n_levels)
     if lengths is not None:
         in_time = neighbors_in_time(neighbors, lengths, n_neighbors=m, n_jobs=n_jobs)
         if in_time.inefficiency > _CORRELATED and in_time.window > 1:
             # Blocks are fewer than frames, and few draws of them vary.
-            options["draws"] = min(_MAX_DRAWS, draws * in_time.window)
-            blocks = _deviations(neighbors, rng, block=in_time.window, **options)[1]
+            blocks = deviations(block=in_time.window, draws=min(_MAX_DRAWS, draws * in_time.window))[1]
             inflation = np.maximum(blocks / local, 1.0)
     return NoiseModel(
         scales=single * reduction * inflation,

@@ -170,10 +170,10 @@ class Persistence(ReadOnly):
             )
         return gap.threshold
 
-    def states(self, min_prominence: float) -> np.ndarray:
+    def states(self, min_prominence: float | None) -> np.ndarray:
         """Return the numbers of the peaks of at least `min_prominence`, from high to low, (K,) int64."""
-        check_real("min_prominence", min_prominence, above=0, finite=False, remedy=_REMEDY)
-        return np.flatnonzero(self.prominences >= min_prominence)
+        least = check_real("min_prominence", min_prominence, above=0, finite=False, remedy=_REMEDY)
+        return np.flatnonzero(self.prominences >= least)
 
     def basins(
         self, min_prominence: float | None = None, *, states: npt.ArrayLike | None = None

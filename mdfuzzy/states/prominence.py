@@ -302,7 +302,7 @@ def _near_edges(graph: Graph, points: np.ndarray) -> tuple[np.ndarray, np.ndarra
         useful = (longest > 0) & (edges.sum(axis=1) > 1)
         lengths, edges, longest = lengths[useful], edges[useful], longest[useful]
         ratios = longest[:, None] / np.where(edges & (lengths > 0), lengths, longest[:, None])
-        found.append([np.log(ratios).sum(axis=1) / (edges.sum(axis=1) - 1), longest])
+        found.append(np.array([np.log(ratios).sum(axis=1) / (edges.sum(axis=1) - 1), longest]))
     return tuple(np.concatenate(found, axis=1))
 
 

@@ -229,6 +229,7 @@ def bootstrap_states(
     level = check_real("level", level, above=0, at_most=0.5)
     graph = neighbors.graph(k=k)
     dimension = _dimension(neighbors, dimension, n_jobs)
+    assert graph.k is not None, "it is a graph of neighbours"
     m = min(2 * graph.k, neighbors.k)
     sampled = _log_density(neighbors, m, density, dimension, bandwidth)
     peaks = compute_persistence(graph, sampled, n_jobs=n_jobs)

@@ -88,7 +88,7 @@ class ArrayFolder:
         except Exception:  # as in `get`
             return False
 
-    def put(self, name: str, *, key: str = "", **arrays: np.ndarray) -> None:
+    def put(self, name: str, key: str = "", /, **arrays: np.ndarray) -> None:
         """Keep `arrays` under `name` with `key`, instead of what is there.
 
         When this returns they are on the disk. Numbers and texts (arrays without dimensions) go into the JSON
@@ -149,7 +149,7 @@ def _is_array_of(name: str, file: str) -> bool:
 def _checksum(array: np.ndarray) -> int:
     """Return the CRC-32 of an array: its type, its shape and its bytes."""
     crc = zlib.crc32(f"{array.dtype.str} {array.shape}".encode())
-    return zlib.crc32(memoryview(array).cast("B"), crc) if array.size else crc
+    return zlib.crc32(array.data.cast("B"), crc) if array.size else crc
 
 
 def _load(file: Path, crc: int) -> np.ndarray:

@@ -71,7 +71,7 @@ def digest(*arrays: Any) -> str:
     for each in arrays:
         array = np.ascontiguousarray(each)
         found.update(f"{array.dtype.str} {array.shape} ".encode())
-        found.update(memoryview(array).cast("B") if array.size else b"")
+        found.update(array.data.cast("B") if array.size else b"")
     return found.hexdigest()
 
 

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,9 +75,7 @@ def _open_no_link(path: str, flags: int) -> int:
 
 def _lock(file: IO[str]) -> None:
     """Lock an open file, or raise BlockingIOError; do nothing where the file system cannot."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
+    if sys.platform == "win32":
         import msvcrt
 
         file.seek(2**30)  # beyond the text, which others read
@@ -85,6 +84,8 @@ def _lock(file: IO[str]) -> None:
         except OSError:
             raise BlockingIOError from None
         return
+    import fcntl
+
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -84,8 +84,9 @@ class OldRun:
         """Whether the run was on `data`."""
         essence = [data.lengths, data.points]
         if not data.metric.superpose:
-            periods = [period for period in data.periods if period is not None]
-            essence = [data.lengths, data.values, data.periodic, np.array([*periods, 360.0][:1])]
+            periods = {at: period for at, period in enumerate(data.periods) if period is not None}
+            periodic, period = np.array([*periods], np.int64), np.array([*periods.values(), 360.0][:1])
+            essence = [data.lengths, data.columns, periodic, period]
         return digest(*essence) == self.run["fingerprint"]
 
     def steps(self, data: Trajectories) -> dict[str, dict[str, np.ndarray]]:

@@ -285,7 +285,7 @@ class RunDir:
 
     def put(self, name: str, *, key: str = "", **arrays: np.ndarray) -> None:
         """Keep `arrays` under `name` with `key`, instead of what is there; remove the parts of `name`."""
-        self._data.put(name, key=key, **arrays)
+        self._data.put(name, key, **arrays)
         self._remove_parts(name)
 
     def parts(self, name: str, *, key: str) -> ArrayFolder:

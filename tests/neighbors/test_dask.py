@@ -268,8 +268,8 @@ def test_a_client_that_disconnects_goes_on_from_the_run_directory(
     lost = Client(cluster)
     put, written = rundir.ArrayFolder.put, []
 
-    def put_and_count(self, name, **arrays):
-        put(self, name, **arrays)
+    def put_and_count(self, name, key="", /, **arrays):
+        put(self, name, key, **arrays)
         written.append(name)
         if len(written) == 2:
             lost.close()

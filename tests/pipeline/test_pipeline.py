@@ -3,6 +3,8 @@
 import warnings
 from dataclasses import fields
 from functools import partial
+from inspect import Parameter, signature
+from typing import get_type_hints
 
 import numpy as np
 import pytest
@@ -407,3 +409,21 @@ def test_every_step_depends_on_what_it_uses():
     )
     assert settings_of("beta_scan") >= {"prominence", "core_rule", "k", "kernel", "walk_graph"}
     assert "n_jobs" not in settings_of(*STEPS)
+
+
+def test_steps_take_what_others_return():
+    """A parameter has the type of the result of its step, a setting its own, however far apart they stand."""
+    settings = get_type_hints(mf.Settings)
+    for name, each in STEPS.items():
+        for function in filter(None, [each.function, each.explain]):
+            parameters = signature(function).parameters
+            for inner in set(each.inputs) & set(STEPS) & set(parameters):
+                made = STEPS[inner]
+                expected = made.kind if made.when(mf.Settings()) else made.kind | None
+                if parameters[inner].kind is not Parameter.KEYWORD_ONLY:
+                    assert parameters[inner].annotation == expected, (name, inner)
+            for inner in each.settings:
+                if inner in parameters and parameters[inner].kind is Parameter.KEYWORD_ONLY:
+                    assert parameters[inner].annotation == settings[inner], (name, inner)
+        if each.explain is not None:
+            assert next(iter(signature(each.explain).parameters.values())).annotation == each.kind, name

@@ -25,10 +25,10 @@ from mdfuzzy.cli import main
 rmsd.BLOCK = 2
 put = _array_folder.ArrayFolder.put
 
-def told(self, name, **arrays):
+def told(self, name, key="", /, **arrays):
     print("begin", name, flush=True)
     sys.stdin.readline()
-    put(self, name, **arrays)
+    put(self, name, key, **arrays)
     print("end", name, flush=True)
     sys.stdin.readline()
 

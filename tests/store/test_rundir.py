@@ -295,8 +295,8 @@ def test_a_search_by_rmsd_goes_on_from_its_last_block(tmp_path, monkeypatch):
     settings = mf.Settings(k=10, prominence=1.0)
     saved, real = [], _array_folder.ArrayFolder.put
 
-    def put(self, name, **arrays):
-        real(self, name, **arrays)
+    def put(self, name, key="", /, **arrays):
+        real(self, name, key, **arrays)
         if name.startswith("neighbors-"):
             saved.append(name)
             if len(saved) == 1:
