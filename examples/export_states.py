@@ -3,8 +3,8 @@ States for other programs
 =========================
 
 Cluster trajectories, and write what other programs take: discrete trajectories and memberships for PyEMMA,
-structures for a molecular viewer, a table for everything else. Run as ``python export_states.py FOLDER``;
-what an earlier run wrote there is replaced.
+structures and trajectories of the states for a molecular viewer, a table for everything else. Run as
+``python export_states.py FOLDER``; what an earlier run wrote there is replaced.
 """
 
 import sys
@@ -17,12 +17,9 @@ frames = mf.datasets.alanine_dipeptide(stride=5)  # your own: mf.load("run*.xtc"
 result = mf.cluster(frames)
 print(result.transition_regions.table())
 
-found = frames, result.cores, result.memberships
-mf.exports.structures(folder / "structures", *found, result.transition_regions, n=10, overwrite=True)
-mf.exports.frame_table(folder / "frames.csv", *found, overwrite=True)
-# Larger cores for a Markov model: trajectories hardly ever enter those in which the walk ends.
-mf.exports.write_pyemma(
-    folder / "pyemma", frames, result.milestones, result.memberships, lag=20, overwrite=True
-)
+mf.exports.write_structures(folder / "structures", result, n=10, overwrite=True)
+mf.exports.write_trajectories(folder / "trajectories", result, overwrite=True)
+mf.exports.write_table(folder / "frames.csv", result, overwrite=True)
+mf.exports.write_pyemma(folder / "pyemma", result, lag=20, overwrite=True)
 for path in sorted(folder.rglob("[!.]*")):
     print(path)

@@ -1,6 +1,7 @@
 """``mdfuzzy export``: the files that other programs take."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,20 +20,76 @@ def _choices(function: Decorated) -> Decorated:
 @click.command("export", cls=Command)
 @run_argument
 @_choices
+@click.option(
+    "--reference",
+    cls=Option,
+    metavar="FILE",
+    help="RMSD of every state to this structure (PDB, mmCIF, GRO), by the clustered atoms.",
+)
+@click.option(
+    "-n",
+    "n",
+    cls=Option,
+    section="Trajectories",
+    type=int,
+    metavar="N",
+    help="Write only the N best frames of each state, those of the highest membership and density.",
+)
+@click.option(
+    "--every",
+    cls=Option,
+    section="Trajectories",
+    type=int,
+    metavar="N",
+    help="Write every Nth frame of each state. Default: all frames.",
+)
+@click.option(
+    "--format",
+    cls=Option,
+    section="Trajectories",
+    type=click.Choice(["xtc", "dcd", "pdb"]),
+    help="Format of the trajectories. Default: xtc.",
+)
+@click.option(
+    "--atoms",
+    cls=Option,
+    section="Trajectories",
+    type=click.Choice(["all", "loaded"]),
+    help="All atoms of the trajectory files, or only those that were clustered. Default: all.",
+)
 @output_option("Where to write them. Default: RUN/exports.")
-def command(folder: str, output: str | None, **chosen: bool) -> None:
+def command(folder: str, output: str | None, reference: str | None, **options: Any) -> None:
     """Write what a finished run found for other programs.
 
-    Without any of the options below: all of them. Files that an earlier export left there are replaced.
+    Without any of the first options below: all of them. Files that an earlier export left there are replaced.
 
     \b
     Examples:
       mdfuzzy export out
       mdfuzzy export out --table --structures -o for-my-thesis
+      mdfuzzy export out --trajectories --format xtc -n 100
+      mdfuzzy export out --reference crystal.pdb
     """
     place = Path(folder, "exports") if output is None else Path(output)
-    kinds = [name for name, wanted in chosen.items() if wanted] or list(KINDS)
+    kinds = [name for name in KINDS if options.pop(name)]
+    given = {name: value for name, value in options.items() if value is not None}
+    if given and not kinds:
+        kinds = ["trajectories"]
+    elif given and "trajectories" not in kinds:
+        option = "-n" if "n" in given else f"--{next(iter(given))}"
+        raise click.UsageError(f"{option} is an option of --trajectories.")
+    if len({"n", "every"} & given.keys()) == 2:
+        raise click.UsageError("-n and --every exclude each other.")
     run = mf.RunDir(folder)
     with run.lock():
-        for line in write_exports(place, run.load(), kinds):
+        result = run.load()
+        if reference is not None:
+            from mdfuzzy.exports.reference import reference_rmsd
+
+            found = reference_rmsd(result, reference)
+            click.echo(found)
+            click.echo(f"RMSD to the reference: {found.write(place / 'reference.csv', overwrite=True)}")
+        elif not kinds:
+            kinds = list(KINDS)
+        for line in write_exports(place, result, kinds, trajectories=given):
             click.echo(line)

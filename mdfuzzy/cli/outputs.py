@@ -1,9 +1,9 @@
 """What is written beside the saved steps of a run: pictures, exports, the report, and what was printed."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("mdfuzzy")
 
+#: Bytes of coordinates up to which a run writes the trajectories of its states without being asked.
+_SMALL = 2**28
 #: Pictures of the tests of a Markov model.
 _OF_THE_MODEL = ("timescales", "chapman-kolmogorov")
 
@@ -53,9 +55,16 @@ def write_outputs(folder: Path, result: "Clustering") -> Iterator[str]:
     if result.validation is not None:
         yield result.validation.reason
     yield from write_pictures(folder / "plots", result)
-    structures = result.data is not None and result.data.has_structures
-    kinds = [kind for kind in KINDS if structures or kind != "structures"]
+    data, size = result.data, 0
+    left_out = {"structures", "trajectories"}
+    if data is not None and data.has_structures:
+        size = 12 * len(result) * data.source_topology.n_atoms
+        left_out = {"trajectories"} if size > _SMALL else set()
+    kinds = [kind for kind in KINDS if kind not in left_out]
     yield from write_exports(folder / "exports", result, kinds)
+    if size > _SMALL:
+        words = f"({size / 2**30:.1f} GB of coordinates) are written on demand"
+        yield f"trajectories of the states {words}: mdfuzzy export {folder} --trajectories"
     yield write_page(folder / "report.html", result)
 
 
@@ -70,11 +79,17 @@ def write_pictures(folder: Path, result: "Clustering", *, kinds: Sequence[str] =
     yield f"{len(paths)} pictures in {folder}"
 
 
-def write_exports(folder: Path, result: "Clustering | Assignment", kinds: Sequence[str]) -> Iterator[str]:
+def write_exports(
+    folder: Path,
+    result: "Clustering | Assignment",
+    kinds: Sequence[str],
+    *,
+    trajectories: Mapping[str, Any] | None = None,
+) -> Iterator[str]:
     """Write files for other programs and yield a line about each kind."""
     for kind in kinds:
         logger.info(f"writing exports: {kind}")
-        place = mf.exports.write_exports(folder, result, kinds=[kind])[kind]
+        place = mf.exports.write_exports(folder, result, kinds=[kind], trajectories=trajectories)[kind]
         yield f"{KINDS[kind]}: {place}"
 
 

@@ -1,23 +1,42 @@
-"""Exports: files for other programs: for PyEMMA, structures to look at, and the table of all frames."""
+"""Exports: files for other programs: Markov models, structures, trajectories of states, and tables.
+
+Every export takes the result of `cluster` or `assign`.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mdfuzzy.exports.every_kind import write_exports
+    from mdfuzzy.exports.medoids import find_medoids
     from mdfuzzy.exports.pyemma_files import write_pyemma
-    from mdfuzzy.exports.structure_files import structures
-    from mdfuzzy.exports.table import frame_table
+    from mdfuzzy.exports.reference import ReferenceRmsd, reference_rmsd
+    from mdfuzzy.exports.structure_files import write_structures
+    from mdfuzzy.exports.table import write_table
+    from mdfuzzy.exports.trajectory_files import write_trajectories
 
 #: Where each name lives. Imported on first use: the command line asks for `KINDS` alone.
 _HOME = {
-    "frame_table": "table",
-    "structures": "structure_files",
+    "ReferenceRmsd": "reference",
+    "find_medoids": "medoids",
+    "reference_rmsd": "reference",
     "write_exports": "every_kind",
     "write_pyemma": "pyemma_files",
+    "write_structures": "structure_files",
+    "write_table": "table",
+    "write_trajectories": "trajectory_files",
 }
 
-__all__ = ["frame_table", "structures", "write_exports", "write_pyemma"]
+__all__ = [
+    "ReferenceRmsd",
+    "find_medoids",
+    "reference_rmsd",
+    "write_exports",
+    "write_pyemma",
+    "write_structures",
+    "write_table",
+    "write_trajectories",
+]
 
 
 def __getattr__(name: str) -> object:

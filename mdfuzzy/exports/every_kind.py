@@ -1,67 +1,46 @@
 """All exports of a clustering in one folder, by kind."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import Any
 
 from mdfuzzy._atomic import new_files
-from mdfuzzy._check import InputValueError, check_choice
+from mdfuzzy._check import check_choice
+from mdfuzzy.exports._checks import Result
 from mdfuzzy.exports.kinds import KINDS
 from mdfuzzy.exports.pyemma_files import write_pyemma
-from mdfuzzy.exports.structure_files import structures
-from mdfuzzy.exports.table import frame_table
-from mdfuzzy.frames.frames import Frames
-from mdfuzzy.frames.trajectories import Trajectories
-from mdfuzzy.kinetics.transition_regions import find_transition_regions
-from mdfuzzy.pipeline.clustering import Clustering
-
-if TYPE_CHECKING:
-    from mdfuzzy.pipeline.assignment import Assignment
+from mdfuzzy.exports.structure_files import write_structures
+from mdfuzzy.exports.table import write_table
+from mdfuzzy.exports.trajectory_files import write_trajectories
 
 
-def _pyemma(folder: Path, result: "Clustering | Assignment") -> Path:
-    # Larger cores than those of the walk: hardly a visit misses them, as a Markov model needs.
-    place = folder / "pyemma"
-    write_pyemma(place, _data(result), result.milestones, result.memberships, overwrite=True)
-    return place
-
-
-def _structures(folder: Path, result: "Clustering | Assignment") -> Path:
-    place = folder / "structures"
-    data = cast(Frames, _data(result))  # `structures` checks it
-    regions = result.transition_regions if isinstance(result, Clustering) else None
-    if regions is None:
-        regions = find_transition_regions(data, result.memberships, result.milestones)
-    structures(place, data, result.cores, result.memberships, regions, overwrite=True)
-    return place
-
-
-def _table(folder: Path, result: "Clustering | Assignment") -> Path:
+def _table(folder: Path, result: Result) -> Path:
     with new_files(folder, "table", overwrite=True) as stage:
-        frame_table(stage / "frames.csv", _data(result), result.cores, result.memberships)
+        write_table(stage / "frames.csv", result)
     return folder / "frames.csv"
 
 
-def _data(result: "Clustering | Assignment") -> Trajectories:
-    if result.data is None:
-        raise InputValueError(
-            "`result` must be of frames or features; got one that began with neighbours, which do not tell "
-            "the trajectories. Cluster the data itself."
-        )
-    return result.data
+def _in_folder(name: str, write: Callable[..., Path]) -> Callable[..., Path]:
+    """Return what writes an export that has a folder of its own."""
+    return lambda folder, result, **options: write(folder / name, result, overwrite=True, **options)
 
 
 #: What writes each of the `KINDS`, and returns where.
-_WRITERS: dict[str, Callable[[Path, "Clustering | Assignment"], Path]] = {
-    "pyemma": _pyemma,
-    "structures": _structures,
+_WRITERS: dict[str, Callable[..., Path]] = {
+    "pyemma": _in_folder("pyemma", write_pyemma),
+    "structures": _in_folder("structures", write_structures),
+    "trajectories": _in_folder("trajectories", write_trajectories),
     "table": _table,
 }
 
 
 def write_exports(
-    folder: str | os.PathLike[str], result: "Clustering | Assignment", *, kinds: Sequence[str] = tuple(KINDS)
+    folder: str | os.PathLike[str],
+    result: Result,
+    *,
+    kinds: Sequence[str] = tuple(KINDS),
+    trajectories: Mapping[str, Any] | None = None,
 ) -> dict[str, Path]:
     """Write the files for other programs into a folder, replacing those of an earlier export.
 
@@ -71,8 +50,11 @@ def write_exports(
         May hold files; those that no earlier export wrote are never replaced.
     result : Clustering or Assignment
         What to export.
-    kinds : sequence of {"pyemma", "structures", "table"}
-        All by default: `write_pyemma`, `structures` and `frame_table`.
+    kinds : sequence of {"pyemma", "structures", "trajectories", "table"}
+        All by default: `write_pyemma`, `write_structures`, `write_trajectories` and `write_table`, each with
+        its own defaults.
+    trajectories : mapping, optional
+        Other options of `write_trajectories`, such as ``{"n": 100}``.
 
     Returns
     -------
@@ -95,4 +77,5 @@ def write_exports(
     """
     for kind in kinds:
         check_choice("kinds", kind, list(KINDS))
-    return {kind: _WRITERS[kind](Path(folder), result) for kind in kinds}
+    options = {"trajectories": dict(trajectories or {})}
+    return {kind: _WRITERS[kind](Path(folder), result, **options.get(kind, {})) for kind in kinds}

@@ -3,6 +3,7 @@
 #: What can be exported, and what each is.
 KINDS = {
     "pyemma": "Discrete trajectories and memberships, for PyEMMA, deeptime and NumPy",
-    "structures": "PDB files of frames in the cores and of frames between states",
+    "structures": "PDB files of density peaks, medoids, cores and transitions, with scripts for viewers",
+    "trajectories": "Trajectories of the frames of each state and of each transition",
     "table": "A table (CSV) with a row for every frame",
 }

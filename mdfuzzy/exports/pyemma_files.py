@@ -8,15 +8,14 @@ import numpy as np
 
 from mdfuzzy._atomic import new_files
 from mdfuzzy._check import check_int
-from mdfuzzy.exports._checks import check_states
+from mdfuzzy.exports._checks import Result, check_result
 from mdfuzzy.exports._columns import write_csv
+from mdfuzzy.exports._msm_scripts import estimation_scripts
 from mdfuzzy.exports._names import trajectory_names
-from mdfuzzy.exports._pyemma_script import estimation_script
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import core_dtrajs, hard_dtrajs, milestoned_dtrajs, timestep
-from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.memberships.weights import BETA_MEANS
-from mdfuzzy.states.cores import Cores
+from mdfuzzy.pipeline.clustering import Clustering
 
 #: The lag of the script where none is given: a first guess, at most this part of the longest trajectory.
 _GUESSED_LAG, _PART = 10, 10
@@ -25,7 +24,8 @@ _README = """\
 States of {frames:,} frames in {trajectories} trajectories, found by mdfuzzy, for PyEMMA (2.5),
 deeptime and NumPy.
 
-estimate_msm.py      estimates the core-set Markov model and prints timescales: python estimate_msm.py [LAG]
+estimate_msm.py      estimates the core-set Markov model with PyEMMA: python estimate_msm.py [LAG]
+estimate_msm_deeptime.py   the same with deeptime: python estimate_msm_deeptime.py [LAG]
 core_set.npy, .txt   the states whose cores are in cores/: the argument core_set of PyEMMA's estimators
 cores/               discrete trajectories: the core that each frame lies in, -1 outside every core
 states/              discrete trajectories: the state of the highest membership of each frame
@@ -34,8 +34,6 @@ trajectories.csv     which trajectory each name stands for
 
 In cores/ and states/ every trajectory is there twice: NAME.dtraj is text with one integer per line
 (pyemma.util.discrete_trajectories.read_dtraj), NAME.npy the same for numpy.load.
-deeptime: its TransitionCountEstimator takes a list of what numpy.load reads from states/*.npy; for the core
-set it takes mdfuzzy.kinetics.milestoned_dtrajs, where frames outside belong to the core visited last.
 An entry stands for a loaded frame. In trajectories.csv, first_core_frame is the first of them in a core
 (PyEMMA leaves out those before it; empty if the trajectory touches no core), and stride says that every
 stride-th frame of the files was loaded.
@@ -46,30 +44,27 @@ Memberships: beta = {beta:g} ({means}); rows sum to 1 (less where a frame has no
 
 def write_pyemma(
     folder: str | os.PathLike[str],
-    data: Trajectories,
-    cores: Cores,
-    memberships: Memberships,
+    result: Result,
     *,
     lag: int | None = None,
     overwrite: bool = False,
 ) -> Path:
-    """Write a folder that PyEMMA takes: discrete trajectories, the core set, memberships, and a script.
+    """Write discrete trajectories, the core set, memberships, and scripts for PyEMMA and deeptime.
+
+    The core set is that of the `milestones`, not the smaller `cores` of the walk, which trajectories hardly
+    ever enter.
 
     Parameters
     ----------
     folder : path
         A new or empty folder.
-    data : Frames or Features
-        What was clustered.
-    cores : Cores
-        Of its frames, the core set of the Markov model. Large ones serve it best: of a clustering, its
-        `milestones` rather than the `cores` of the walk, which trajectories hardly ever enter.
-    memberships : Memberships
-        Of its frames.
+    result : Clustering or Assignment
+        What to export.
     lag : int, optional
-        The lag of the script, in frames, shorter than the longest trajectory. By default 10, or a tenth of
-        the longest trajectory if that is shorter: a first guess. The script prints timescales at other lags
-        as well, and takes another lag as its argument.
+        The lag of the scripts, in frames, shorter than the longest trajectory. By default that of the
+        validated model (`Clustering.validation`); without one 10, or a tenth of the longest trajectory if
+        that is shorter: a first guess. The scripts print timescales at other lags as well, and take another
+        lag as their argument.
     overwrite : bool
         Write to a folder that holds files: those of an earlier export are replaced or removed, all others are
         left as they are.
@@ -107,6 +102,7 @@ def write_pyemma(
     - ``memberships/NAME.npy``: (frames, states) float64;
     - ``trajectories.csv``: which trajectory each name stands for;
     - ``estimate_msm.py``: estimates the core-set Markov model in PyEMMA and prints its timescales;
+    - ``estimate_msm_deeptime.py``: the same in deeptime, which needs only deeptime and NumPy;
     - ``README.txt``.
 
     NAME is that of the (first) file of the trajectory, with its folders where names repeat; trajectories that
@@ -119,15 +115,15 @@ def write_pyemma(
     >>> steps = np.repeat(rng.integers(0, 2, 40), 25)  # back and forth between two states
     >>> result = mf.cluster([part[:, None] * 6 + rng.normal(size=(500, 2)) for part in np.split(steps, 2)])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     new = mf.exports.write_pyemma(folder, result.data, result.milestones, result.memberships)
+    ...     new = mf.exports.write_pyemma(folder, result)
     ...     sorted(path.name for path in new.glob("cores/*"))
     ['0.dtraj', '0.npy', '1.dtraj', '1.npy']
     """
-    check_states(data, cores, memberships)
+    data, cores, memberships = check_result(result), result.milestones, result.memberships
     milestoned = milestoned_dtrajs(data, cores)
     longest = max(map(len, milestoned.dtrajs))
     if lag is None:
-        lag = max(1, min(_GUESSED_LAG, longest // _PART))
+        lag = _validated_lag(result) or max(1, min(_GUESSED_LAG, longest // _PART))
     else:
         remedy = f"The longest trajectory has {longest} frames from its first core on."
         lag = check_int("lag", lag, 1, max(1, longest - 1), remedy=remedy)
@@ -152,8 +148,15 @@ def write_pyemma(
             means=BETA_MEANS,
         )
         (stage / "README.txt").write_text(text, encoding="utf-8")
-        (stage / "estimate_msm.py").write_text(estimation_script(lag, step), encoding="utf-8")
+        for name, script in estimation_scripts(lag, step).items():
+            (stage / name).write_text(script, encoding="utf-8")
     return Path(folder).expanduser()
+
+
+def _validated_lag(result: Result) -> int | None:
+    """Return the lag of the model that was tested, if there is one."""
+    validation = result.validation if isinstance(result, Clustering) else None
+    return None if validation is None else validation.lag
 
 
 def _write_dtraj(stem: Path, dtraj: np.ndarray, suffix: str = ".dtraj") -> None:

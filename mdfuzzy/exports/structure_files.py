@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mdfuzzy._atomic import new_files
-from mdfuzzy._check import InputValueError, check_int, check_type
-from mdfuzzy.exports._checks import check_states, check_transition_regions
+from mdfuzzy._check import InputValueError, check_int
+from mdfuzzy.exports._checks import Result, check_structures
 from mdfuzzy.exports._columns import frame_columns, write_csv
+from mdfuzzy.exports._viewers import STRUCTURES, TRAJECTORIES, Shown, molecule_style, viewer_scripts
+from mdfuzzy.exports.medoids import find_medoids, spread
+from mdfuzzy.exports.trajectory_files import Superposition, path_groups
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.memberships import Memberships
@@ -43,10 +46,12 @@ Structures of {states} states and {transition_regions} transition regions betwee
 with {atoms}.
 
 state_S_peak     the frame of the highest density of state S
+state_S_medoid   the frame with the smallest mean RMSD to the frames of state S
 state_S_core     frames of the core of state S, evenly spread over all its visits
-transition_A_B    the frames most evenly divided between states A and B, the most mixed first
+transition_A_B   the frames most evenly divided between states A and B, ordered along the path from A to B
 structures.csv   for every frame: the structure file, its place there (from 0), trajectory, frame and time,
                  torsions, state, core, memberships, and where it was read from (source, source_frame)
+view.pml, view.vmd, view.cxc   open all of it in PyMOL, VMD and ChimeraX, coloured as in the report
 {topology}
 {coordinates}
 """
@@ -56,12 +61,9 @@ together. The periodic box is left out, because turned coordinates do not fit in
 _AS_READ = "Coordinates and periodic box are those of the source files."
 
 
-def structures(
+def write_structures(
     folder: str | os.PathLike[str],
-    frames: Trajectories,
-    cores: Cores,
-    memberships: Memberships,
-    transition_regions: TransitionRegions,
+    result: Result,
     *,
     n: int = 5,
     format: str = "pdb",
@@ -74,16 +76,9 @@ def structures(
     ----------
     folder : path
         A new or empty folder.
-    frames : Frames or Features
-        What was clustered; features need a topology and sources. The chosen frames are read again from
-        their files with all their atoms; if there are no files or objects to read from, the loaded atoms
-        are written.
-    cores : Cores
-        Of these frames.
-    memberships : Memberships
-        Of these frames.
-    transition_regions : TransitionRegions
-        Between these states (`find_transition_regions`).
+    result : Clustering or Assignment
+        Of frames. The chosen ones are read again from their files with all their atoms; if there are no files
+        or objects to read from, the loaded atoms are written.
     n : int
         How many frames of each core and of each transition region, if it has as many.
     format : str
@@ -112,7 +107,8 @@ def structures(
 
     See Also
     --------
-    exports.frame_table : One line for every frame.
+    exports.write_table : One line for every frame.
+    exports.write_trajectories : All frames of each state.
     find_transition_regions : The transition frames that are written.
 
     Notes
@@ -120,38 +116,33 @@ def structures(
     The folder holds
 
     - ``state_S_peak``: the frame of the highest density of state S;
+    - ``state_S_medoid``: the frame with the smallest mean RMSD to the frames of state S (`find_medoids`);
     - ``state_S_core``: `n` other frames of its core. All core frames, in the order of the trajectories, are
       divided into `n` parts, and the middle of each is taken: so they come from different visits, and are as
       typical of the core as frames drawn at random, but the same every time. No file if the peak is all there
       is;
-    - ``transition_A_B``: the `n` most mixed transition frames, the most mixed first;
+    - ``transition_A_B``: the `n` most mixed transition frames, ordered along the path from A to B, by the
+      share of B in the two memberships;
     - ``structures.csv``: for every structure its file and place in it, time, torsions, state, core,
       memberships, and where it was read from;
+    - ``view.pml``, ``view.vmd``, ``view.cxc``: scripts that open all of it in PyMOL, VMD and ChimeraX, with
+      the colours of the report (for the formats PDB, mmCIF, XTC, TRR and DCD);
     - ``README.txt``.
 
     Examples
     --------
-    >>> import numpy as np, mdfuzzy as mf, tempfile
-    >>> frames = mf.datasets.alanine_dipeptide(stride=10)
-    >>> right = frames.phi[:, 0] > 0  # two states by hand, to be quick
-    >>> values = np.column_stack([~right, right]).astype(float)
-    >>> memberships = mf.Memberships(
-    ...     values=values, lost=np.zeros(len(frames)), beta=2.0, log_weights=np.zeros(len(frames)),
-    ...     exponent=1.0
-    ... )
-    >>> cores = mf.Cores(right, right, [np.argmin(right), np.argmax(right)], [np.inf, 3.0])
-    >>> transition_regions = mf.find_transition_regions(frames, memberships, cores)
+    >>> import mdfuzzy as mf, tempfile
+    >>> result = mf.cluster(mf.datasets.alanine_dipeptide(stride=50), mf.Settings(prominence=1.0))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     new = mf.exports.structures(folder, frames, cores, memberships, transition_regions, n=3)
-    ...     print(*sorted(path.name for path in new.glob("[!.]*")))
-    README.txt state_0_core.pdb state_0_peak.pdb state_1_core.pdb state_1_peak.pdb structures.csv
+    ...     new = mf.exports.write_structures(folder, result, n=3)
+    ...     print(*sorted(path.name for path in new.glob("state_0*")))
+    state_0_core.pdb state_0_medoid.pdb state_0_peak.pdb
     """
-    check_type("frames", frames, Trajectories, remedy="`load` and `featurize` make them.")
-    check_states(frames, cores, memberships)
-    check_transition_regions(frames, cores, transition_regions)
+    frames, regions = check_structures(result)
+    cores = result.cores
     n = check_int("n", n, 1)
     suffix = _check_format(format)
-    groups = _choose(cores, transition_regions, n)
+    groups = _choose(result, regions, n)
     atoms: Literal["all", "loaded"] = "all" if frames.sources else "loaded"
     reference = frames.trajectory(cores.peaks[:1], atoms=atoms)
     if suffix in _WITH_BOX and (superpose or reference.unitcell_vectors is None):
@@ -160,28 +151,31 @@ def structures(
             f"`format` must be one without a periodic box, because {which} have none; got {format!r}. Give "
             + ("superpose=False or another format." if superpose else "another format.")
         )
+    turn = Superposition(frames, reference, atoms) if superpose else None
     with new_files(folder, "structures", overwrite=overwrite) as stage:
         places = []
         for name, part in _read(frames, groups, atoms, reference.n_atoms):
             part.time = part.time.astype(np.float64)  # for no times mdtraj has integers, and warns of them
-            if superpose:
-                part.unitcell_vectors = None
-                if atoms == "all" or frames.fit_atoms is frames.atoms:  # otherwise they are aligned already
-                    part.superpose(reference, atom_indices=frames.fit_atoms if atoms == "all" else None)
-            places += _save(part, stage / name, suffix)
+            places += _save(turn(part) if turn else part, stage / name, suffix)
         if suffix not in _WITH_ATOMS:
             reference.save(stage / "topology.pdb")
-        index = _index(places, groups, frames, cores, memberships)
+        index = _index(places, groups, frames, cores, result.memberships)
         with open(stage / "structures.csv", "w", encoding="utf-8", newline="") as file:
             write_csv(file, index)
         text = _README.format(
             states=len(cores),
-            transition_regions=len(transition_regions),
+            transition_regions=len(regions),
             atoms="all atoms of the source files" if atoms == "all" else "the clustered atoms",
             topology="" if suffix in _WITH_ATOMS else "topology.pdb     the atoms of all these files\n",
             coordinates=_SUPERPOSED if superpose else _AS_READ,
         )
         (stage / "README.txt").write_text(text, encoding="utf-8")
+        if suffix in (*STRUCTURES, *TRAJECTORIES):
+            topology = None if suffix in STRUCTURES else "topology.pdb"
+            shown = [_shown(name, suffix) for name in groups]
+            style = molecule_style(reference.topology)
+            for name, script in viewer_scripts(shown, len(cores), topology=topology, style=style).items():
+                (stage / name).write_text(script, encoding="utf-8")
     return Path(folder).expanduser()
 
 
@@ -196,20 +190,25 @@ def core_frames(cores: Cores, state: int, n: int) -> np.ndarray:
     array([1, 5, 8])
     """
     others = np.flatnonzero(cores.core_of == state)
-    others = others[others != cores.peaks[state]]
-    n = min(n, len(others))
-    return others[(2 * np.arange(n) + 1) * len(others) // max(1, 2 * n)]
+    return spread(others[others != cores.peaks[state]], n)
 
 
-def _choose(cores: Cores, transition_regions: TransitionRegions, n: int) -> dict[str, np.ndarray]:
+def _choose(result: Result, regions: TransitionRegions, n: int) -> dict[str, np.ndarray]:
     """Return the frames of each structure file by its name."""
-    groups = {}
-    for state, peak in enumerate(cores.peaks):
+    cores, groups = result.cores, {}
+    for state, (peak, medoid) in enumerate(zip(cores.peaks, find_medoids(result), strict=True)):
         groups[f"state_{state}_peak"] = np.array([peak], np.int64)
+        groups[f"state_{state}_medoid"] = np.array([medoid] if medoid >= 0 else [], np.int64)
         groups[f"state_{state}_core"] = core_frames(cores, state, n)
-    for (a, b), ranked in zip(transition_regions.pairs, transition_regions.frames, strict=True):
-        groups[f"transition_{a}_{b}"] = ranked[:n]
+    groups |= path_groups(result, regions, n)
     return {name: chosen for name, chosen in groups.items() if len(chosen)}
+
+
+def _shown(name: str, suffix: str) -> Shown:
+    """Return what viewers open: of all structures, those of the medoids are visible at first."""
+    kind, *rest = name.split("_")
+    states = (int(rest[0]),) if kind == "state" else tuple(map(int, rest))
+    return Shown(f"{name}{suffix}", states, name.endswith("_medoid"))
 
 
 def _read(

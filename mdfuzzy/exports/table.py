@@ -12,7 +12,7 @@ import numpy as np
 
 from mdfuzzy._atomic import new_file
 from mdfuzzy._check import InputValueError
-from mdfuzzy.exports._checks import check_states
+from mdfuzzy.exports._checks import Result, check_result
 from mdfuzzy.exports._columns import frame_columns, write_csv
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.memberships import Memberships
@@ -22,26 +22,15 @@ from mdfuzzy.states.cores import Cores
 _CHUNK = 50_000
 
 
-def frame_table(
-    path: str | os.PathLike[str],
-    data: Trajectories,
-    cores: Cores,
-    memberships: Memberships,
-    *,
-    overwrite: bool = False,
-) -> Path:
+def write_table(path: str | os.PathLike[str], result: Result, *, overwrite: bool = False) -> Path:
     """Write a table with one row per frame: where it is, its torsions, its state, its core, its memberships.
 
     Parameters
     ----------
     path : path
         ``.csv``, ``.csv.gz`` or ``.parquet`` (which needs pyarrow: the extra ``parquet``).
-    data : Frames or Features
-        What was clustered.
-    cores : Cores
-        Of its frames.
-    memberships : Memberships
-        Of its frames.
+    result : Clustering or Assignment
+        What to export.
     overwrite : bool
         Replace the file if there is one.
 
@@ -61,7 +50,7 @@ def frame_table(
 
     See Also
     --------
-    exports.structures : Structures of the states.
+    exports.write_structures : Structures of the states.
     exports.write_pyemma : Discrete trajectories for PyEMMA.
 
     Notes
@@ -85,12 +74,12 @@ def frame_table(
     >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = folder + "/frames.csv"
-    ...     path = mf.exports.frame_table(path, result.data, result.cores, result.memberships)
+    ...     path = mf.exports.write_table(path, result)
     ...     lines = path.read_text().splitlines()
     >>> len(lines), lines[0]
     (501, 'trajectory,frame,state,core,membership_0,membership_1')
     """
-    check_states(data, cores, memberships)
+    data = check_result(result)
     name = Path(path).name.lower()
     if not name.endswith((".csv", ".csv.gz", ".parquet")):
         raise InputValueError(
@@ -98,7 +87,7 @@ def frame_table(
         )
     if name.endswith(".parquet"):
         _check_pyarrow()
-    chunks = _chunks(data, cores, memberships)
+    chunks = _chunks(data, result.cores, result.memberships)
     with new_file(path, overwrite=overwrite) as file:
         if name.endswith(".parquet"):
             _write_parquet(file, chunks)

@@ -194,6 +194,11 @@ def stream(path: str, topology: "md.Topology") -> Iterator["md.Trajectory"]:
         raise InputValueError(f"{path!r} holds no frames: 0 frames could be read. Leave it out.")
     if readable is not None and count != readable:
         _refuse_damaged(path, count, f", but {readable} are in it", None)
+    if extension(path) == ".dcd" and (claimed := dcd_frames(path)) != count:
+        warn_user(
+            f"The header of {path!r} counts {claimed} frames, but the file holds {count} whole ones, which "
+            f"are read. The program that wrote it may have been stopped."
+        )
 
 
 class _UnsoundError(Exception):
@@ -210,19 +215,13 @@ def _check_whole(path: str, n_atoms: int) -> int | None:
     kind = extension(path)
     frames: int | None = None
     if kind in _NETCDF:  # here the library would fill what is missing with zeros
-        claimed, frames, problem = netcdf_frames(path)
+        _, frames, problem = netcdf_frames(path)
         frames = frames or None
     elif kind == ".trr":
         frames, problem = check_trr(path, n_atoms)
     elif kind == ".dcd":
-        frames, claimed, problem = check_dcd(path, n_atoms)
-        if problem is None and frames and claimed != frames:
-            warn_user(
-                f"The header of {path!r} counts {claimed} frames, but the file holds {frames} whole ones, "
-                f"which are read. The program that wrote it may have been stopped."
-            )
-        if problem is None:
-            frames = frames or dcd_frames(path) or None
+        frames, _, problem = check_dcd(path, n_atoms)
+        frames = frames or None  # kinds that are not checked: what the library reads
     else:
         frames, problem = check_text(path, kind, n_atoms)
         frames = frames or None

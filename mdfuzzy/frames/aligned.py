@@ -1,6 +1,6 @@
 """Frames that were superposed on a reference by some atoms, and are compared by others."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -144,20 +144,24 @@ class AlignedFrames(Frames):
             line += f"; molecules moved to their nearest image in {self.alignment.moved:,} frames"
         return "\n".join([first, line, *rest])
 
-    def _read_back(self, chosen: np.ndarray) -> "md.Trajectory":
-        from mdfuzzy.frames._periodic import bring_together, make_whole
+    def _restorer(self, topology: "md.Topology") -> "Callable[[md.Trajectory], None]":
+        from mdfuzzy.frames._periodic import bring_together, has_box, make_whole
         from mdfuzzy.frames._selection import Bonds
 
-        found = Trajectories._read_back(self, chosen)
-        box = found.unitcell_lengths, found.unitcell_angles
-        if self.whole and box[0] is not None:
-            assert self.atoms is not None, "aligned frames have a topology"
-            used = np.union1d(self.atoms, self.alignment.atoms)
-            bonds = Bonds.of(found.topology).joined(found.topology, used)
-            make_whole(found.xyz, *box, bonds.trees(used))
-            bring_together(found.xyz, *box, bonds.molecules, self.alignment.atoms, self.atoms)
-        self._check_same(found.xyz, chosen)
-        return found
+        if not self.whole:
+            return lambda part: None
+        assert self.atoms is not None, "aligned frames have a topology"
+        atoms, used = self.atoms, np.union1d(self.atoms, self.alignment.atoms)
+        bonds = Bonds.of(topology).joined(topology, used)
+        trees = bonds.trees(used)
+
+        def restore(part: "md.Trajectory") -> None:
+            if has_box(part):
+                box = part.unitcell_lengths, part.unitcell_angles
+                make_whole(part.xyz, *box, trees)
+                bring_together(part.xyz, *box, bonds.molecules, self.alignment.atoms, atoms)
+
+        return restore
 
     def _as_loaded(self, xyz: np.ndarray) -> np.ndarray:
         return self.alignment.apply(xyz[:, self.alignment.atoms], xyz[:, self.atoms])

@@ -2,7 +2,7 @@
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from mdfuzzy._check import (
     read_only,
 )
 from mdfuzzy.frames._provenance import Source, source_frames
-from mdfuzzy.frames._reading_back import read_back
+from mdfuzzy.frames._reading_back import read_back, source_topology, stream_back
 from mdfuzzy.frames.metric import Metric
 from mdfuzzy.frames.weights import Weights, effective_frames, frame_weights
 
@@ -315,12 +315,72 @@ class Trajectories(ReadOnly, ABC):
             )
         return self._loaded(chosen, self.topology.copy()) if atoms == "loaded" else self._read_back(chosen)
 
+    def stream(self, indices: npt.ArrayLike) -> "Iterator[tuple[np.ndarray, md.Trajectory]]":
+        """Yield chosen frames with all their atoms in parts of a few megabytes, each source read once.
+
+        Parameters
+        ----------
+        indices : (m,) array of int
+            Frames, in ascending order.
+
+        Yields
+        ------
+        (p,) int64, md.Trajectory
+            The numbers of some of the frames, and these frames as they are in the source files.
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf
+        >>> frames = mf.datasets.alanine_dipeptide()
+        >>> parts = list(frames.stream(np.arange(0, 30000, 2)))
+        >>> len(parts) > 1, sum(len(part) for _, part in parts)
+        (True, 15000)
+        """
+        chosen = self._ascending(indices)
+        self.sources_of(chosen)
+        topology = self.source_topology
+        restore = self._restorer(topology)
+        for numbers, part in stream_back(self.sources, topology, chosen):
+            restore(part)
+            self._check_same(part.xyz, numbers)
+            if self.times is not None:
+                part.time = self.times[numbers]
+            yield numbers, part
+
+    @property
+    def source_topology(self) -> "md.Topology":
+        """All atoms of the sources; those of `topology` if there are none. A copy."""
+        top = self.topology if self.top is None else self.top
+        if top is None:
+            raise InputValueError("These frames have no topology, because they come from arrays.")
+        return source_topology(top)
+
     def _read_back(self, chosen: np.ndarray) -> "md.Trajectory":
         self.sources_of(chosen)
         times = None if self.times is None else self.times[chosen]
         assert self.top is not None, "what has sources and a topology has this"
-        whole = self.atoms if self.whole else None
-        return read_back(self.sources, self.top, chosen, times=times, whole=whole)
+        found = read_back(self.sources, self.top, chosen, times=times)
+        self._restorer(found.topology)(found)
+        self._check_same(found.xyz, chosen)
+        return found
+
+    def _restorer(self, topology: "md.Topology") -> "Callable[[md.Trajectory], None]":
+        """Return what puts molecules together across the periodic boundary, as when frames were loaded."""
+        from mdfuzzy.frames._periodic import has_box, make_whole
+        from mdfuzzy.frames._selection import Bonds
+
+        if not self.whole or self.atoms is None:
+            return lambda part: None
+        trees = Bonds.of(topology).trees(self.atoms)
+
+        def restore(part: "md.Trajectory") -> None:
+            if has_box(part):
+                make_whole(part.xyz, part.unitcell_lengths, part.unitcell_angles, trees)
+
+        return restore
+
+    def _check_same(self, xyz: np.ndarray, chosen: np.ndarray) -> None:
+        """Raise if coordinates of all atoms that were read again are not those that were loaded, if known."""
 
     def _loaded(self, chosen: np.ndarray, topology: "md.Topology") -> "md.Trajectory":
         """Return the atoms of `topology`, centred: from the memory if they are there, or read again."""

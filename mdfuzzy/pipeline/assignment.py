@@ -8,10 +8,14 @@ import numpy.typing as npt
 from mdfuzzy._check import InputValueError, ReadOnly, check_type, read_only
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.kinetics import Visits
+from mdfuzzy.kinetics import visits as count_visits
+from mdfuzzy.kinetics.transition_regions import TransitionRegions, find_transition_regions
 from mdfuzzy.memberships.extension import extend_memberships
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.neighbors.nearest import nearest_frames
 from mdfuzzy.pipeline.clustering import Clustering
+from mdfuzzy.pipeline.state_table import StateTable, tabulate_states
 from mdfuzzy.states.cores import Cores
 
 #: A new frame is far if at most this share of the fitted frames is as far from its nearest neighbour.
@@ -42,6 +46,14 @@ class Assignment(ReadOnly):
         models.
     far : float
         A distance that only one in a thousand of the fitted frames has to its nearest neighbour.
+    log_density : (m,) float64
+        That of the nearest fitted frame.
+    transition_regions : TransitionRegions
+        The transition frames among the new frames, by their memberships.
+    visits : Visits
+        How often the new trajectories visit each state, and for how long.
+    fitted : StateTable
+        The states of the clustering, to compare the new frames with.
 
     Examples
     --------
@@ -59,9 +71,13 @@ class Assignment(ReadOnly):
     cores: Cores
     milestones: Cores
     far: float
+    log_density: np.ndarray
+    transition_regions: TransitionRegions
+    visits: Visits
+    fitted: StateTable
 
     def __post_init__(self) -> None:
-        for name in ("nearest", "distances"):
+        for name in ("nearest", "distances", "log_density"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
     def __len__(self) -> int:
@@ -73,6 +89,16 @@ class Assignment(ReadOnly):
             f"Assignment({len(self):,} frames to {states} states, {self.far_share:.1%} of them far from "
             "every fitted frame)"
         )
+
+    @property
+    def n_states(self) -> int:
+        """The number of states."""
+        return len(self.cores)
+
+    @property
+    def states(self) -> StateTable:
+        """The states in the new frames, a row for each; as peaks the frames that belong most to each."""
+        return tabulate_states(self.data, self.memberships, self.cores, self.visits)
 
     @property
     def labels(self) -> np.ndarray:
@@ -159,6 +185,10 @@ def assign(
         cores=cores,
         milestones=milestones,
         far=far,
+        log_density=result.log_density[nearest],
+        transition_regions=find_transition_regions(new, memberships, milestones),
+        visits=count_visits(new, milestones),
+        fitted=result.states,
     )
     if found.far_share > _MANY_FAR:
         warn_user(

@@ -10,6 +10,7 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
+import mdtraj as md
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -152,6 +153,7 @@ def test_run_writes_everything(finished):
     assert (finished / "exports" / "frames.csv").read_text().count("\n") == 1501
     assert list((finished / "exports" / "pyemma").iterdir())
     assert list((finished / "exports" / "structures").rglob("*.pdb"))
+    assert list((finished / "exports" / "trajectories").rglob("state_*.xtc"))
     assert not list(finished.rglob("*.draft"))
     top = ["data", "exports", "plots", "report.html", "summary.txt"]
     assert sorted(path.name for path in finished.iterdir()) == top
@@ -297,7 +299,9 @@ def test_export(finished, tmp_path, capsys):
     assert sorted(path.name for path in tmp_path.iterdir()) == [".mdfuzzy-table", "frames.csv"]
     assert (tmp_path / "frames.csv").read_bytes() == (finished / "exports" / "frames.csv").read_bytes()
     assert main(["export", str(finished), "-o", str(tmp_path)]) == 0  # all, over what is there
-    assert sorted(path.name for path in tmp_path.glob("[!.]*")) == ["frames.csv", "pyemma", "structures"]
+    assert sorted(path.name for path in tmp_path.glob("[!.]*")) == [
+        *("frames.csv", "pyemma", "structures", "trajectories"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -351,6 +355,39 @@ def test_report(finished, tmp_path, capsys):
     assert main(["report", str(finished), "-o", str(page), "--title", "Two trajectories"]) == 0
     assert "Two trajectories" in page.read_text(encoding="utf-8")
     assert str(page) in capsys.readouterr().out
+
+
+def test_export_of_trajectories(finished, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert (
+        main(["export", str(finished), "--trajectories", "--format", "dcd", "-n", "7", "-o", str(out)]) == 0
+    )
+    assert f"{out / 'trajectories'}" in capsys.readouterr().out
+    found = md.load(out / "trajectories" / "state_0.dcd", top=out / "trajectories" / "topology.pdb")
+    assert found.n_frames == 7
+    assert {path.name for path in out.iterdir()} == {"trajectories"}
+
+
+def test_export_of_the_rmsd_to_a_reference(files, finished, tmp_path, capsys):
+    command = ["export", str(finished), "--reference", str(files / "top.pdb"), "-o", str(tmp_path / "out")]
+    assert main(command) == 0
+    assert "RMSD to top.pdb in nm, 10 atoms" in capsys.readouterr().out
+    assert (tmp_path / "out" / "reference.csv").read_text().startswith("state,rmsd_mean_nm")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--table", "-n", "5"], "-n is an option of --trajectories"),
+        (["--trajectories", "-n", "5", "--every", "2"], "-n and --every exclude each other"),
+        (["--trajectories", "--format", "docx"], "'docx' is not one of 'xtc', 'dcd', 'pdb'"),
+        (["--reference", "none.pdb"], "`reference` must be an existing file; got 'none.pdb'"),
+    ],
+)
+def test_export_options_that_do_not_fit(finished, tmp_path, capsys, arguments, message):
+    assert main(["export", str(finished), *arguments, "-o", str(tmp_path / "out")]) == 2
+    assert message in the_line(capsys.readouterr().err)
+    assert not (tmp_path / "out").exists()
 
 
 def test_assign(files, finished, tmp_path, capsys):

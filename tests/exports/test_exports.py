@@ -4,12 +4,14 @@ import csv
 import gzip
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from helpers.molecules import peptide_trajectory
+from helpers.results import result_of
 from helpers.states import chain_of_states, memberships_of
 
 import mdfuzzy as mf
@@ -17,6 +19,7 @@ from mdfuzzy.exports import table
 from mdfuzzy.exports._names import trajectory_names, unique
 
 DATA, CORES, MEMBERSHIPS = chain_of_states([70, 50], n_states=3)
+RESULT = result_of(DATA, CORES, MEMBERSHIPS)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -93,7 +96,7 @@ def test_names_made_unique_do_not_meet_others():
 
 
 def test_pyemma_files(tmp_path: Path):
-    folder = mf.exports.write_pyemma(tmp_path / "some" / "new", DATA, CORES, MEMBERSHIPS)
+    folder = mf.exports.write_pyemma(tmp_path / "some" / "new", RESULT)
     assert folder == tmp_path / "some" / "new"
     for kind, whole in (("cores", CORES.core_of), ("states", MEMBERSHIPS.hard)):
         for name, part in zip(("0", "1"), DATA.split(whole), strict=True):
@@ -116,7 +119,7 @@ def test_pyemma_table_of_trajectories(files: list[Path], tmp_path: Path):
     cores = mf.Cores(labels > 0, labels, [1, 2], [np.inf, 1.0])
     with pytest.warns(UserWarning, match="1 of 2 trajectories touch no core") as caught:
         folder = mf.exports.write_pyemma(
-            tmp_path / "new", frames, cores, memberships_of(np.full((len(frames), 2), 0.5))
+            tmp_path / "new", result_of(frames, cores, memberships_of(np.full((len(frames), 2), 0.5)))
         )
     assert caught[0].filename == __file__, "it points at the line of the user"
     with open(folder / "trajectories.csv", newline="") as file:
@@ -134,7 +137,9 @@ def test_pyemma_table_of_trajectories(files: list[Path], tmp_path: Path):
 @pytest.mark.parametrize(("longest", "lag"), [(2000, 10), (50, 5), (4, 1)])
 def test_the_guessed_lag_fits_the_trajectories(tmp_path: Path, longest: int, lag: int):
     data, cores, memberships = chain_of_states([longest], n_states=1, in_core=1.0)
-    folder = mf.exports.write_pyemma(tmp_path / "new", data, cores, memberships_of(memberships.values))
+    folder = mf.exports.write_pyemma(
+        tmp_path / "new", result_of(data, cores, memberships_of(memberships.values))
+    )
     assert f"[LAG]\n\nLAG is in frames, {lag} by default" in (folder / "estimate_msm.py").read_text()
 
 
@@ -152,14 +157,14 @@ def test_the_guessed_lag_fits_the_trajectories(tmp_path: Path, longest: int, lag
 )
 def test_a_lag_that_does_not_fit(tmp_path: Path, lag: object, error: type, message: str):
     with pytest.raises(error, match=message):
-        mf.exports.write_pyemma(tmp_path / "new", DATA, CORES, MEMBERSHIPS, lag=lag)
+        mf.exports.write_pyemma(tmp_path / "new", RESULT, lag=lag)
     assert not (tmp_path / "new").exists()
 
 
 def test_cores_that_no_trajectory_touches(tmp_path: Path):
     nowhere = mf.Cores(CORES.basins, np.full(len(DATA), -1), CORES.peaks, CORES.prominence)
     with pytest.raises(ValueError, match="`cores` must be touched by at least one trajectory"):
-        mf.exports.write_pyemma(tmp_path / "new", DATA, nowhere, MEMBERSHIPS)
+        mf.exports.write_pyemma(tmp_path / "new", result_of(DATA, nowhere, MEMBERSHIPS))
 
 
 # --- folders
@@ -168,19 +173,19 @@ def test_cores_that_no_trajectory_touches(tmp_path: Path):
 def test_a_folder_with_other_files_is_refused_and_not_touched(tmp_path: Path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(FileExistsError, match=r"`folder` must be new or empty; .* holds 'notes.txt'"):
-        mf.exports.write_pyemma(tmp_path, DATA, CORES, MEMBERSHIPS)
+        mf.exports.write_pyemma(tmp_path, RESULT)
     assert contents(tmp_path) == {"notes.txt": b"mine"}
 
 
 def test_overwriting_replaces_what_is_ours_only(tmp_path: Path):
-    mf.exports.write_pyemma(tmp_path, DATA, CORES, MEMBERSHIPS)
+    mf.exports.write_pyemma(tmp_path, RESULT)
     (tmp_path / "cores" / "notes.txt").write_text("mine")
     (tmp_path / "notes.txt").write_text("mine, too")
     with pytest.raises(FileExistsError, match="overwrite=True to replace the files of an earlier export"):
-        mf.exports.write_pyemma(tmp_path, DATA, CORES, MEMBERSHIPS)
+        mf.exports.write_pyemma(tmp_path, RESULT)
     data, cores, memberships = chain_of_states([90], n_states=2)
-    mf.exports.write_pyemma(tmp_path, data, cores, memberships, overwrite=True)
-    new = mf.exports.write_pyemma(tmp_path / "other", data, cores, memberships)
+    mf.exports.write_pyemma(tmp_path, result_of(data, cores, memberships), overwrite=True)
+    new = mf.exports.write_pyemma(tmp_path / "other", result_of(data, cores, memberships))
     expected = {**contents(new), "cores/notes.txt": b"mine", "notes.txt": b"mine, too"}
     found = contents(tmp_path)
     assert {name: text for name, text in found.items() if not name.startswith("other")} == expected
@@ -190,7 +195,7 @@ def test_overwriting_replaces_what_is_ours_only(tmp_path: Path):
 def test_files_of_others_are_never_replaced(tmp_path: Path):
     (tmp_path / "README.txt").write_text("mine")
     with pytest.raises(FileExistsError, match=r"holds 'README\.txt', which no earlier export wrote"):
-        mf.exports.write_pyemma(tmp_path, DATA, CORES, MEMBERSHIPS, overwrite=True)
+        mf.exports.write_pyemma(tmp_path, RESULT, overwrite=True)
     assert contents(tmp_path) == {"README.txt": b"mine"}
 
 
@@ -199,20 +204,20 @@ def test_files_and_folders_of_others_in_the_way(tmp_path: Path, stranger: str):
     (tmp_path / stranger).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / stranger).write_text("mine")
     with pytest.raises(FileExistsError, match="which no earlier export wrote"):
-        mf.exports.write_pyemma(tmp_path, DATA, CORES, MEMBERSHIPS, overwrite=True)
+        mf.exports.write_pyemma(tmp_path, RESULT, overwrite=True)
     assert contents(tmp_path) == {stranger: b"mine"}
 
 
 def test_a_list_of_files_cannot_lead_out_of_the_folder(tmp_path: Path):
     (tmp_path / "treasure").write_text("mine")
-    folder = mf.exports.write_pyemma(tmp_path / "new", DATA, CORES, MEMBERSHIPS)
+    folder = mf.exports.write_pyemma(tmp_path / "new", RESULT)
     (folder / ".mdfuzzy-pyemma").write_text(f"../treasure\n{tmp_path}/treasure\n\n")
     with pytest.raises(FileExistsError, match="which no earlier export wrote"):
-        mf.exports.write_pyemma(folder, DATA, CORES, MEMBERSHIPS, overwrite=True)
+        mf.exports.write_pyemma(folder, RESULT, overwrite=True)
     for file in folder.rglob("*.*"):
         if file.is_file() and file.name != ".mdfuzzy-pyemma":
             file.unlink()
-    mf.exports.write_pyemma(folder, DATA, CORES, MEMBERSHIPS, overwrite=True)
+    mf.exports.write_pyemma(folder, RESULT, overwrite=True)
     assert (tmp_path / "treasure").read_text() == "mine"
 
 
@@ -222,7 +227,7 @@ def test_failing_in_the_middle_leaves_no_new_folder(
 ):
     fail_in_the_middle(monkeypatch, after=after)
     with pytest.raises(OSError, match="No space left"):
-        mf.exports.write_pyemma(tmp_path / "deep" / "new", DATA, CORES, MEMBERSHIPS)
+        mf.exports.write_pyemma(tmp_path / "deep" / "new", RESULT)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -230,19 +235,19 @@ def test_failing_in_the_middle_leaves_no_new_folder(
 def test_failing_in_the_middle_leaves_the_earlier_export(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
 ):
-    mf.exports.write_pyemma(tmp_path, DATA, CORES, MEMBERSHIPS)
+    mf.exports.write_pyemma(tmp_path, RESULT)
     (tmp_path / "notes.txt").write_text("mine")
     before = contents(tmp_path)
     fail_in_the_middle(monkeypatch, after=after)
     with pytest.raises(OSError, match="No space left"):
-        mf.exports.write_pyemma(tmp_path, *chain_of_states([90], n_states=2), overwrite=True)
+        mf.exports.write_pyemma(tmp_path, result_of(*chain_of_states([90], n_states=2)), overwrite=True)
     assert contents(tmp_path) == before
 
 
 def test_dying_while_files_are_moved_is_repaired_by_the_next_export(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    mf.exports.write_pyemma(tmp_path, DATA, CORES, MEMBERSHIPS)
+    mf.exports.write_pyemma(tmp_path, RESULT)
     other = chain_of_states([30, 30, 30], n_states=2)
     replace, calls = os.replace, []
 
@@ -255,9 +260,9 @@ def test_dying_while_files_are_moved_is_repaired_by_the_next_export(
     with monkeypatch.context() as patched:
         patched.setattr(os, "replace", die)
         with pytest.raises(KeyboardInterrupt):
-            mf.exports.write_pyemma(tmp_path, *other, overwrite=True)
-    mf.exports.write_pyemma(tmp_path, DATA, CORES, MEMBERSHIPS, overwrite=True)
-    again = mf.exports.write_pyemma(tmp_path / "new", DATA, CORES, MEMBERSHIPS)
+            mf.exports.write_pyemma(tmp_path, result_of(*other), overwrite=True)
+    mf.exports.write_pyemma(tmp_path, RESULT, overwrite=True)
+    again = mf.exports.write_pyemma(tmp_path / "new", RESULT)
     found = contents(tmp_path)
     assert {name: text for name, text in found.items() if not name.startswith("new")} == contents(again)
 
@@ -266,16 +271,16 @@ def test_drafts_of_other_writers_are_left_alone(tmp_path: Path):
     left = tmp_path / "old" / ".mdfuzzy-0123456789abcdef.draft" / "README.txt"
     left.parent.mkdir(parents=True)
     left.write_text("half")
-    mf.exports.write_pyemma(tmp_path / "old", DATA, CORES, MEMBERSHIPS)  # which counts as empty
+    mf.exports.write_pyemma(tmp_path / "old", RESULT)  # which counts as empty
     assert left.exists()  # another process may be writing it
 
 
 def test_a_folder_that_is_a_file(tmp_path: Path):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(NotADirectoryError, match="`folder` must be a folder; got the file"):
-        mf.exports.write_pyemma(tmp_path / "file", DATA, CORES, MEMBERSHIPS)
+        mf.exports.write_pyemma(tmp_path / "file", RESULT)
     with pytest.raises(OSError, match=r"`folder` must be where files can be written; got .*/file"):
-        mf.exports.write_pyemma(tmp_path / "file" / "new", DATA, CORES, MEMBERSHIPS)
+        mf.exports.write_pyemma(tmp_path / "file" / "new", RESULT)
     assert contents(tmp_path) == {"file": b"mine"}
 
 
@@ -300,9 +305,9 @@ def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_unwritable_folder(locked: Path):
     for place in (locked, locked / "new", locked / "deep" / "new"):
         with pytest.raises(PermissionError, match=r"`folder` must be where .*locked.*\(Permission denied\)"):
-            mf.exports.write_pyemma(place, DATA, CORES, MEMBERSHIPS)
+            mf.exports.write_pyemma(place, RESULT)
     with pytest.raises(PermissionError, match=r"`path` must be where .*locked/a.csv' \(Permission denied\)"):
-        mf.exports.frame_table(locked / "a.csv", DATA, CORES, MEMBERSHIPS)
+        mf.exports.write_table(locked / "a.csv", RESULT)
     assert list(locked.iterdir()) == []
 
 
@@ -316,63 +321,48 @@ def test_a_folder_that_cannot_even_be_looked_into(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(Path, "stat", refuse)
     with pytest.raises(PermissionError, match="`folder` must be where files can be written"):
-        mf.exports.write_pyemma(tmp_path / "sealed" / "new", DATA, CORES, MEMBERSHIPS)
+        mf.exports.write_pyemma(tmp_path / "sealed" / "new", RESULT)
     with pytest.raises(PermissionError, match="`path` must be where files can be written"):
-        mf.exports.frame_table(tmp_path / "sealed" / "a.csv", DATA, CORES, MEMBERSHIPS)
+        mf.exports.write_table(tmp_path / "sealed" / "a.csv", RESULT)
 
 
 # --- arguments that do not belong together
 
 
-def exports_of(data: object, cores: object, memberships: object, folder: Path) -> list:
-    return [
-        lambda: mf.exports.write_pyemma(folder / "new", data, cores, memberships),
-        lambda: mf.exports.frame_table(folder / "new.csv", data, cores, memberships),
-    ]
-
-
-@pytest.mark.parametrize("number", [0, 1], ids=["write_pyemma", "frame_table"])
+@pytest.mark.parametrize("write", [mf.exports.write_pyemma, mf.exports.write_table])
 @pytest.mark.parametrize(
-    ("data", "cores", "memberships", "error", "message"),
+    ("parts", "error", "message"),
     [
+        ({"data": None}, ValueError, "`result` must be of frames or features; got a clustering that began"),
+        ({"data": MEMBERSHIPS}, TypeError, "`data` must be `Frames` or `Features`; got Memberships"),
+        ({"cores": MEMBERSHIPS}, TypeError, "`cores` must be `Cores`; got Memberships"),
         (
-            MEMBERSHIPS,
-            CORES,
-            MEMBERSHIPS,
-            TypeError,
-            "`data` must be `Frames` or `Features`; got Memberships",
-        ),
-        (DATA, MEMBERSHIPS, MEMBERSHIPS, TypeError, "`cores` must be `Cores`; got Memberships"),
-        (DATA, CORES, CORES, TypeError, "`memberships` must be `Memberships`; got Cores"),
-        (
-            DATA,
-            CORES,
-            memberships_of(MEMBERSHIPS.values[:-1]),
+            {"memberships": memberships_of(MEMBERSHIPS.values[:-1])},
             ValueError,
             "`memberships` must be of the frames of `data`, 120; got 119",
         ),
         (
-            DATA,
-            CORES,
-            memberships_of(np.full((120, 2), 0.5)),
+            {"memberships": memberships_of(np.full((120, 2), 0.5))},
             ValueError,
             "`memberships` must be in the states of `cores`, 3; got 2 states",
         ),
         (
-            DATA,
-            chain_of_states([10], n_states=3, in_core=0.9, stay=0.5, seed=1)[1],
-            MEMBERSHIPS,
+            {"cores": chain_of_states([10], n_states=3, in_core=0.9, stay=0.5, seed=1)[1]},
             ValueError,
             "`cores` must be of the frames of `data`, 120; got 10",
         ),
     ],
 )
-def test_arguments_of_other_frames_or_states(
-    tmp_path: Path, number: int, data: object, cores: object, memberships: object, error: type, message: str
-):
+def test_parts_of_other_frames_or_states(tmp_path: Path, write, parts: dict, error: type, message: str):
     with pytest.raises(error, match=message):
-        exports_of(data, cores, memberships, tmp_path)[number]()
+        write(tmp_path / "new.csv", replace(RESULT, **parts))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("write", [mf.exports.write_pyemma, mf.exports.write_table])
+def test_exports_take_a_result(tmp_path: Path, write):
+    with pytest.raises(TypeError, match="`result` must be `Clustering` or `Assignment`; got Features"):
+        write(tmp_path / "new.csv", DATA)
 
 
 # --- the table of all frames
@@ -387,7 +377,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
 def test_the_table_holds_every_frame(tmp_path: Path, suffix: str):
-    path = mf.exports.frame_table(tmp_path / f"frames{suffix}", DATA, CORES, MEMBERSHIPS)
+    path = mf.exports.write_table(tmp_path / f"frames{suffix}", RESULT)
     read = pd.read_parquet if suffix == ".parquet" else pd.read_csv
     found = read(path)
     assert list(found) == ["trajectory", "frame", "state", "core", *(f"membership_{k}" for k in range(3))]
@@ -406,7 +396,9 @@ def test_times_and_torsions_are_in_the_table(tmp_path: Path):
     values = memberships_of(np.ones((90, 1)))
     labels = np.zeros(90, int)
     found = pd.read_csv(
-        mf.exports.frame_table(tmp_path / "a.csv", frames, mf.Cores(labels, labels, [0], [np.inf]), values)
+        mf.exports.write_table(
+            tmp_path / "a.csv", result_of(frames, mf.Cores(labels, labels, [0], [np.inf]), values)
+        )
     )
     assert np.array_equal(found["time_ps"], frames.times)
     for name, angles in (("phi", frames.phi), ("psi", frames.psi)):
@@ -420,7 +412,9 @@ def test_residues_of_the_same_name_have_columns_of_their_own(tmp_path: Path):
     labels = np.zeros(3, int)
     values = memberships_of(np.ones((3, 1)))
     found = pd.read_csv(
-        mf.exports.frame_table(tmp_path / "a.csv", frames, mf.Cores(labels, labels, [0], [np.inf]), values)
+        mf.exports.write_table(
+            tmp_path / "a.csv", result_of(frames, mf.Cores(labels, labels, [0], [np.inf]), values)
+        )
     )
     assert found["phi_ALA2"].tolist() == [0, 2, 4]
     assert found["psi_ALA2_1"].tolist() == [-1, -3, -5]
@@ -429,14 +423,15 @@ def test_residues_of_the_same_name_have_columns_of_their_own(tmp_path: Path):
 def test_frames_that_reach_no_core_have_no_state(tmp_path: Path):
     values = MEMBERSHIPS.values.copy()
     values[5] = 0.0
-    found = pd.read_csv(mf.exports.frame_table(tmp_path / "a.csv", DATA, CORES, memberships_of(values)))
+    found = pd.read_csv(
+        mf.exports.write_table(tmp_path / "a.csv", result_of(DATA, CORES, memberships_of(values)))
+    )
     assert found["state"][5] == -1
 
 
 def test_the_same_table_has_the_same_bytes(tmp_path: Path):
     first, second = (
-        mf.exports.frame_table(tmp_path / name, DATA, CORES, MEMBERSHIPS).read_bytes()
-        for name in ("a.csv.gz", "b.csv.gz")
+        mf.exports.write_table(tmp_path / name, RESULT).read_bytes() for name in ("a.csv.gz", "b.csv.gz")
     )
     assert first == second
     assert gzip.decompress(first).startswith(b"trajectory,frame,")
@@ -446,13 +441,13 @@ def test_a_table_is_replaced_only_on_demand(tmp_path: Path):
     path = tmp_path / "a.csv"
     path.write_text("mine")
     with pytest.raises(FileExistsError, match=r"`path` must be a new file; got .*a.csv.*overwrite=True"):
-        mf.exports.frame_table(path, DATA, CORES, MEMBERSHIPS)
+        mf.exports.write_table(path, RESULT)
     assert path.read_text() == "mine"
-    mf.exports.frame_table(path, DATA, CORES, MEMBERSHIPS, overwrite=True)
+    mf.exports.write_table(path, RESULT, overwrite=True)
     assert path.read_text().startswith("trajectory")
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(IsADirectoryError, match="`path` must be a file; got the folder"):
-        mf.exports.frame_table(tmp_path / "folder.csv", DATA, CORES, MEMBERSHIPS, overwrite=True)
+        mf.exports.write_table(tmp_path / "folder.csv", RESULT, overwrite=True)
 
 
 @pytest.mark.usefixtures("small_chunks")
@@ -473,21 +468,21 @@ def test_a_table_that_fails_in_the_middle_changes_nothing(
     for name, overwrite in ((f"old{suffix}", True), (f"deep/new{suffix}", False)):
         calls.clear()
         with pytest.raises(KeyboardInterrupt):
-            mf.exports.frame_table(tmp_path / name, DATA, CORES, MEMBERSHIPS, overwrite=overwrite)
+            mf.exports.write_table(tmp_path / name, RESULT, overwrite=overwrite)
     assert contents(tmp_path) == {f"old{suffix}": b"mine"}
     assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_unknown_kind_of_table(tmp_path: Path):
     with pytest.raises(ValueError, match=r"`path` must end in .csv, .csv.gz or .parquet.*got .*frames.xls"):
-        mf.exports.frame_table(tmp_path / "frames.xls", DATA, CORES, MEMBERSHIPS)
+        mf.exports.write_table(tmp_path / "frames.xls", RESULT)
 
 
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(ImportError, match=r"pip install 'mdfuzzy\[parquet\]'"):
-        mf.exports.frame_table(tmp_path / "frames.parquet", DATA, CORES, MEMBERSHIPS)
+        mf.exports.write_table(tmp_path / "frames.parquet", RESULT)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -499,7 +494,7 @@ def test_every_kind_of_new_frames(tmp_path: Path):
     result = mf.cluster(frames, mf.Settings(prominence=1.0, n_jobs=1))
     new = mf.assign(result, mf.datasets.alanine_dipeptide(stride=60), n_jobs=1)
     places = mf.exports.write_exports(tmp_path, new)
-    assert list(places) == ["pyemma", "structures", "table"]
+    assert list(places) == ["pyemma", "structures", "trajectories", "table"]
     assert all(place.exists() for place in places.values())
     assert len(pd.read_csv(places["table"])) == len(new)
 

@@ -4,12 +4,14 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from textwrap import dedent
 
 import numpy as np
 import pytest
-from helpers.states import chain_of_states
+from helpers.results import result_of
+from helpers.states import chain_of_states, memberships_of
 
 import mdfuzzy as mf
 from mdfuzzy.exports._names import trajectory_names
@@ -63,11 +65,18 @@ def run_pyemma(tmp_path_factory: pytest.TempPathFactory):
         )
     config = tmp_path_factory.mktemp("config")
     (config / "pyemma.cfg").write_text("[pyemma]\ncheck_version = False\n")  # otherwise it asks a server
-    environment = {**os.environ, "PYEMMA_NJOBS": "1", "PYEMMA_CFG_DIR": str(config)}
+    environment = {**os.environ, "PYEMMA_CFG_DIR": str(config)}
+    environment.pop("PYEMMA_NJOBS", None)  # it starts processes, as it does for its users
 
     def run(folder: Path, *arguments: str) -> str:
         done = subprocess.run(
-            [python, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+            [python, *arguments],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -84,7 +93,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data, cores, memberships = CHAIN
     with pytest.warns(UserWarning, match="1 of 4 trajectories touch no core"):
         return mf.exports.write_pyemma(
-            tmp_path_factory.mktemp("export") / "new", data, cores, memberships, lag=7
+            tmp_path_factory.mktemp("export") / "new", result_of(data, cores, memberships), lag=7
         )
 
 
@@ -164,11 +173,37 @@ def test_the_script_runs_as_it_is(run_pyemma, exported: Path, milestoned, tmp_pa
     assert float(output.split()[-1]) < 0.05, "the chain is a Markov chain, so the test must be passed"
 
 
+@pytest.mark.parametrize("arguments", [(), ("30",)], ids=["lag of the export", "another lag"])
+def test_the_script_for_deeptime_runs_as_it_is(exported: Path, milestoned, tmp_path: Path, arguments: tuple):
+    command = [sys.executable, str(exported / "estimate_msm_deeptime.py"), *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    ours = mf.kinetics.markov_model(milestoned, lag=int(*arguments) if arguments else 7)
+    lines = dict(line.split(":", 1) for line in done.stdout.splitlines() if ":" in line)
+    printed = [float(word) for word in lines["timescales"].split()[:-1]]
+    np.testing.assert_allclose(printed, ours.timescales, rtol=0, atol=1e-3)
+    populations = [float(word) for word in lines["stationary populations"].split()]
+    np.testing.assert_allclose(populations, ours.stationary, rtol=0, atol=1e-4)
+    passage = [[float(word) for word in line.split()] for line in done.stdout.splitlines()[-4:]]
+    np.testing.assert_allclose(passage, ours.mfpt, rtol=1e-3)
+
+
+def test_the_script_for_deeptime_takes_one_state(tmp_path: Path):
+    data, cores, _ = chain_of_states([50, 60], n_states=1)
+    folder = mf.exports.write_pyemma(
+        tmp_path / "new", result_of(data, cores, memberships_of(np.ones((110, 1))))
+    )
+    command = [sys.executable, "estimate_msm_deeptime.py"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "states: 0\n" in done.stdout
+
+
 def test_times_are_in_picoseconds_where_they_are_known(run_pyemma, tmp_path: Path):
     _, cores, memberships = CHAIN
     n = len(memberships)
     frames = mf.load(np.random.default_rng(0).normal(size=(n, 4, 3)), timestep=0.5)
-    folder = mf.exports.write_pyemma(tmp_path / "new", frames, cores, memberships, lag=6)
+    folder = mf.exports.write_pyemma(tmp_path / "new", result_of(frames, cores, memberships), lag=6)
     output = run_pyemma(folder, "estimate_msm.py")
     ours = mf.kinetics.markov_model(mf.kinetics.milestoned_dtrajs(frames, cores), lag=6, timestep=0.5)
     assert "model at lag time 3.0 ps" in output
@@ -181,7 +216,7 @@ def test_one_state_alone_ends_well(run_pyemma, tmp_path: Path):
     memberships = mf.Memberships(
         values=np.ones((110, 1)), lost=np.zeros(110), beta=2.0, log_weights=np.zeros(110), exponent=1.0
     )
-    folder = mf.exports.write_pyemma(tmp_path / "new", data, cores, memberships)
+    folder = mf.exports.write_pyemma(tmp_path / "new", result_of(data, cores, memberships))
     assert "states: 0\n" in run_pyemma(folder, "estimate_msm.py")
 
 

@@ -1,5 +1,6 @@
 """Structures with all their atoms: the right frames, superposed, in every format, with a true table."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import mdtraj as md
@@ -7,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.molecules import HEAVY, N_ATOMS, peptide_trajectory
+from helpers.results import result_of
 from helpers.states import memberships_of
 
 import mdfuzzy as mf
@@ -48,6 +50,11 @@ def transition_regions(frames: mf.Frames) -> mf.TransitionRegions:
     return mf.find_transition_regions(frames, MEMBERSHIPS, CORES, threshold=0.2, min_frames=2)
 
 
+@pytest.fixture(scope="module")
+def result(frames: mf.Frames, transition_regions: mf.TransitionRegions) -> mf.Assignment:
+    return result_of(frames, CORES, MEMBERSHIPS, transition_regions)
+
+
 def read_index(folder: Path) -> pd.DataFrame:
     return pd.read_csv(folder / "structures.csv", keep_default_na=False)
 
@@ -57,15 +64,21 @@ def distances(xyz: np.ndarray) -> np.ndarray:
     return np.linalg.norm(xyz[:, :, None] - xyz[:, None], axis=-1)
 
 
-def test_peaks_cores_and_transition_regions_are_there(frames, transition_regions, tmp_path: Path):
+def test_peaks_medoids_cores_and_transition_regions_are_there(
+    frames, result, transition_regions, tmp_path: Path
+):
     assert len(transition_regions) == 3
-    folder = mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, transition_regions, n=3)
+    folder = mf.exports.write_structures(tmp_path / "new", result, n=3)
     assert folder == tmp_path / "new"
     expected = {f"state_{state}_peak.pdb": [peak] for state, peak in enumerate(CORES.peaks)}
     expected["state_0_core.pdb"] = [6, 11, 15]  # the middles of thirds of 5-9, 11-16
     expected["state_1_core.pdb"] = [30, 36, 40]
+    expected |= {
+        f"state_{state}_medoid.pdb": [frame] for state, frame in enumerate(mf.exports.find_medoids(result))
+    }
     for (a, b), ranked in zip(transition_regions.pairs, transition_regions.frames, strict=True):
-        expected[f"transition_{a}_{b}.pdb"] = ranked[:3].tolist()
+        values = MEMBERSHIPS.values[ranked[:3]]  # the most mixed, from a to b
+        expected[f"transition_{a}_{b}.pdb"] = ranked[:3][np.argsort(values[:, b] / values[:, a])].tolist()
     found = {path.name: path for path in folder.glob("*.pdb")}
     assert found.keys() == expected.keys(), "and none for the core of state 2, which is its peak alone"
     index = read_index(folder)
@@ -80,8 +93,8 @@ def test_peaks_cores_and_transition_regions_are_there(frames, transition_regions
         assert np.array_equal(starts[rows["trajectory"]] + rows["frame"], numbers)
 
 
-def test_files_are_read_in_batches_of_bounded_size(frames, transition_regions, tmp_path: Path, monkeypatch):
-    one = mf.exports.structures(tmp_path / "one", frames, CORES, MEMBERSHIPS, transition_regions)
+def test_files_are_read_in_batches_of_bounded_size(frames, result, tmp_path: Path, monkeypatch):
+    one = mf.exports.write_structures(tmp_path / "one", result)
     monkeypatch.setattr(structure_files, "_BATCH_BYTES", 7 * 12 * N_ATOMS)
     read, sizes = mf.Frames.trajectory, []
     monkeypatch.setattr(
@@ -89,17 +102,15 @@ def test_files_are_read_in_batches_of_bounded_size(frames, transition_regions, t
         "trajectory",
         lambda self, chosen, **more: sizes.append(len(chosen)) or read(self, chosen, **more),
     )
-    other = mf.exports.structures(tmp_path / "other", frames, CORES, MEMBERSHIPS, transition_regions)
+    other = mf.exports.write_structures(tmp_path / "other", result)
     assert len(sizes) > 2
     assert max(sizes) <= 12
     for path in one.iterdir():
         assert path.read_bytes() == (other / path.name).read_bytes()
 
 
-def test_the_index_says_where_each_structure_comes_from(frames, transition_regions, tmp_path: Path):
-    folder = mf.exports.structures(
-        tmp_path, frames, CORES, MEMBERSHIPS, transition_regions, n=4, superpose=False
-    )
+def test_the_index_says_where_each_structure_comes_from(frames, result, tmp_path: Path):
+    folder = mf.exports.write_structures(tmp_path, result, n=4, superpose=False)
     index = read_index(folder)
     assert {Path(path).name for path in index["source"]} == {"a.xtc", "b.trr", "c.dcd"}
     top = frames.top
@@ -118,8 +129,8 @@ def test_the_index_says_where_each_structure_comes_from(frames, transition_regio
         np.testing.assert_allclose(torsions, expected, rtol=0, atol=1e-3)
 
 
-def test_structures_are_superposed_by_the_clustered_atoms(frames, transition_regions, tmp_path: Path):
-    folder = mf.exports.structures(tmp_path, frames, CORES, MEMBERSHIPS, transition_regions)
+def test_structures_are_superposed_by_the_clustered_atoms(frames, result, tmp_path: Path):
+    folder = mf.exports.write_structures(tmp_path, result)
     reference = frames.trajectory([CORES.peaks[0]], atoms="all")
     for path in folder.glob("*.pdb"):
         structure = md.load(path)
@@ -130,8 +141,8 @@ def test_structures_are_superposed_by_the_clustered_atoms(frames, transition_reg
     assert "superposed on the peak of state 0" in (folder / "README.txt").read_text()
 
 
-def test_not_superposed_they_are_as_in_the_files(frames, transition_regions, tmp_path: Path):
-    folder = mf.exports.structures(tmp_path, frames, CORES, MEMBERSHIPS, transition_regions, superpose=False)
+def test_not_superposed_they_are_as_in_the_files(frames, result, tmp_path: Path):
+    folder = mf.exports.write_structures(tmp_path, result, superpose=False)
     structure = md.load(folder / "state_1_peak.pdb")
     np.testing.assert_allclose(structure.unitcell_lengths, 3.0, rtol=0, atol=1e-6)
     assert "Coordinates and periodic box are those of the source files" in (folder / "README.txt").read_text()
@@ -139,13 +150,11 @@ def test_not_superposed_they_are_as_in_the_files(frames, transition_regions, tmp
 
 @pytest.mark.filterwarnings("ignore:.*netCDF4.*")
 @pytest.mark.parametrize("format", [*structure_files._WITH_ATOMS, *structure_files._COORDINATES])
-def test_every_format_can_be_read_again(frames, transition_regions, tmp_path: Path, format: str):
+def test_every_format_can_be_read_again(frames, result, tmp_path: Path, format: str):
     if format == ".gsd":
         pytest.importorskip("gsd.hoomd")
     superpose = format not in structure_files._WITH_BOX
-    folder = mf.exports.structures(
-        tmp_path, frames, CORES, MEMBERSHIPS, transition_regions, n=2, format=format, superpose=superpose
-    )
+    folder = mf.exports.write_structures(tmp_path, result, n=2, format=format, superpose=superpose)
     index = read_index(folder)
     top = folder / "topology.pdb"
     assert top.exists() == (format not in structure_files._WITH_ATOMS)
@@ -165,9 +174,9 @@ def test_the_formats_are_those_of_mdtraj():
     assert {*structure_files._WITH_ATOMS, *structure_files._COORDINATES} <= known
 
 
-def test_without_sources_the_loaded_atoms_are_written(frames, transition_regions, tmp_path: Path):
+def test_without_sources_the_loaded_atoms_are_written(frames, result, tmp_path: Path):
     alone = mf.Frames(frames.xyz, frames.lengths, topology=frames.topology)
-    folder = mf.exports.structures(tmp_path, alone, CORES, MEMBERSHIPS, transition_regions)
+    folder = mf.exports.write_structures(tmp_path, replace(result, data=alone))
     structure = md.load(folder / "state_0_core.pdb")
     assert structure.n_atoms == frames.n_atoms
     chosen = core_frames(CORES, 0, 5)
@@ -184,10 +193,10 @@ def test_core_frames_are_spread_evenly():
     assert len(core_frames(mf.Cores([0], [0], [0], [np.inf]), 0, 5)) == 0
 
 
-def test_two_kinds_of_export_in_one_folder(frames, transition_regions, tmp_path: Path):
-    mf.exports.structures(tmp_path, frames, CORES, MEMBERSHIPS, transition_regions)
+def test_two_kinds_of_export_in_one_folder(frames, result, tmp_path: Path):
+    mf.exports.write_structures(tmp_path, result)
     (tmp_path / "README.txt").rename(tmp_path / "notes.txt")
-    mf.exports.write_pyemma(tmp_path, frames, CORES, MEMBERSHIPS, overwrite=True)
+    mf.exports.write_pyemma(tmp_path, result, overwrite=True)
     assert (tmp_path / "structures.csv").exists()
     assert (tmp_path / "state_0_peak.pdb").exists()
 
@@ -208,52 +217,46 @@ def test_two_kinds_of_export_in_one_folder(frames, transition_regions, tmp_path:
         ({"n": 2.5}, TypeError, "`n` must be an int"),
     ],
 )
-def test_options_that_are_not_possible(frames, transition_regions, tmp_path: Path, options, error, message):
+def test_options_that_are_not_possible(frames, result, tmp_path: Path, options, error, message):
     with pytest.raises(error, match=message):
-        mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, transition_regions, **options)
+        mf.exports.write_structures(tmp_path / "new", result, **options)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_format_that_needs_a_box_which_is_not_there(frames, transition_regions, tmp_path: Path):
+def test_a_format_that_needs_a_box_which_is_not_there(frames, result, tmp_path: Path):
     alone = mf.Frames(frames.xyz, frames.lengths, topology=frames.topology)
     with pytest.raises(ValueError, match=r"because these frames have none; got 'lammpstrj'. Give another"):
-        mf.exports.structures(
-            tmp_path / "new",
-            alone,
-            CORES,
-            MEMBERSHIPS,
-            transition_regions,
-            format="lammpstrj",
-            superpose=False,
+        mf.exports.write_structures(
+            tmp_path / "new", replace(result, data=alone), format="lammpstrj", superpose=False
         )
 
 
-def test_a_format_whose_package_is_missing(frames, transition_regions, tmp_path: Path, monkeypatch):
+def test_a_format_whose_package_is_missing(frames, result, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(structure_files, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match="`format` 'h5' needs the package `tables`"):
-        mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, transition_regions, format="h5")
+        mf.exports.write_structures(tmp_path / "new", result, format="h5")
 
 
-def test_features_without_topology_have_no_structures(transition_regions, tmp_path: Path):
+def test_features_without_topology_have_no_structures(result, tmp_path: Path):
     features = mf.Features(np.zeros((N, 1)))
     with pytest.raises(ValueError, match=r"no topology.* or `frames` to `Features`"):
-        mf.exports.structures(tmp_path / "new", features, CORES, MEMBERSHIPS, transition_regions)
+        mf.exports.write_structures(tmp_path / "new", replace(result, data=features))
 
 
-def test_frames_without_topology_have_no_structures(transition_regions, tmp_path: Path):
+def test_frames_without_topology_have_no_structures(result, tmp_path: Path):
     frames = mf.load(np.random.default_rng(0).normal(size=(N, 5, 3)))
     with pytest.raises(ValueError, match="These frames have no topology"):
-        mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, transition_regions)
+        mf.exports.write_structures(tmp_path / "new", replace(result, data=frames))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_arguments_of_other_frames_or_states(frames, transition_regions, tmp_path: Path):
+def test_arguments_of_other_frames_or_states(frames, result, tmp_path: Path):
     with pytest.raises(ValueError, match="`memberships` must be of the frames of `data`, 50; got 49"):
-        mf.exports.structures(
-            tmp_path / "new", frames, CORES, memberships_of(MEMBERSHIPS.values[1:]), transition_regions
+        mf.exports.write_structures(
+            tmp_path / "new", replace(result, memberships=memberships_of(MEMBERSHIPS.values[1:]))
         )
     with pytest.raises(TypeError, match="`transition_regions` must be `TransitionRegions`; got Memberships"):
-        mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, MEMBERSHIPS)
+        mf.exports.write_structures(tmp_path / "new", replace(result, transition_regions=MEMBERSHIPS))
     far = mf.TransitionRegions(
         pairs=[[0, 1]],
         sizes=[1],
@@ -266,11 +269,11 @@ def test_arguments_of_other_frames_or_states(frames, transition_regions, tmp_pat
     with pytest.raises(
         ValueError, match=r"`transition_regions` must be between the 3 states and among the 50 frames"
     ):
-        mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, far)
+        mf.exports.write_structures(tmp_path / "new", replace(result, transition_regions=far))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_failing_in_the_middle_leaves_no_folder(frames, transition_regions, tmp_path: Path, monkeypatch):
+def test_failing_in_the_middle_leaves_no_folder(frames, result, tmp_path: Path, monkeypatch):
     save, calls = md.Trajectory.save, []
 
     def fail(*arguments: object) -> None:
@@ -281,5 +284,5 @@ def test_failing_in_the_middle_leaves_no_folder(frames, transition_regions, tmp_
 
     monkeypatch.setattr(md.Trajectory, "save", fail)
     with pytest.raises(OSError, match="No space left"):
-        mf.exports.structures(tmp_path / "new", frames, CORES, MEMBERSHIPS, transition_regions)
+        mf.exports.write_structures(tmp_path / "new", result)
     assert list(tmp_path.iterdir()) == []

@@ -118,8 +118,7 @@ def test_the_bundled_files_give_the_same_states(universe_result, peptide_result)
 def test_structures_are_those_of_files(universe_result, peptide_result, tmp_path):
     written = []
     for number, result in enumerate((universe_result, peptide_result)):
-        found = result.data, result.cores, result.memberships, result.transition_regions
-        place = mf.exports.structures(tmp_path / str(number), *found, n=2)
+        place = mf.exports.write_structures(tmp_path / str(number), result, n=2)
         written.append({path.name: md.load(path).xyz for path in sorted(place.rglob("*.pdb"))})
     assert written[0].keys() == written[1].keys()
     assert len(written[0]) > 5
