@@ -35,6 +35,7 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
         "dimension": ("intrinsic_dimension",),
         "persistence": ("Persistence", "compute_persistence"),
         "prominence": ("ProminenceGap",),
+        "reweighting": ("reweighted_log_density",),
         "tree": ("StateTree", "build_state_tree"),
         "stability": ("KScan", "StateBootstrap", "bootstrap_states", "states_by_k"),
         "cores": ("Cores", "find_cores", "find_milestones"),

@@ -56,6 +56,7 @@ from mdfuzzy.states.dimension import intrinsic_dimension as intrinsic_dimension
 from mdfuzzy.states.persistence import Persistence as Persistence
 from mdfuzzy.states.persistence import compute_persistence as compute_persistence
 from mdfuzzy.states.prominence import ProminenceGap as ProminenceGap
+from mdfuzzy.states.reweighting import reweighted_log_density as reweighted_log_density
 from mdfuzzy.states.stability import KScan as KScan
 from mdfuzzy.states.stability import StateBootstrap as StateBootstrap
 from mdfuzzy.states.stability import bootstrap_states as bootstrap_states

@@ -53,7 +53,7 @@ def frame_weights(
     times: np.ndarray | None = None,
     temperature: float | None = None,
 ) -> np.ndarray | None:
-    """Return one weight per frame, the largest 1; None if none are given.
+    """Return one weight per frame, the largest 1; None if none are given, or all are equal.
 
     Parameters
     ----------
@@ -101,6 +101,8 @@ def frame_weights(
             f"`{name}` must not all be {zero}; got no other value for {len(found):,} frames."
         )
     found = found / found.max()
+    if len(found) > 1 and found.min() == 1.0:
+        return None  # every frame counts the same
     heaviest = int(found.argmax())
     share = float(found[heaviest] / found.sum())
     if share > 0.5 and len(found) >= _MIN_WARNED:

@@ -27,10 +27,11 @@ from mdfuzzy.memberships.weights import (
     check_kernel,
     linear_log_weights,
     walk_exponent,
+    walk_pull,
 )
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.states.cores import Cores
-from mdfuzzy.states.persistence import check_log_density
+from mdfuzzy.states.persistence import check_log_density, check_sampled
 
 #: Rows must sum to 1 within so many times the tolerance of the solve, or nothing is returned.
 ROW_SUM_TOLERANCE = 1000
@@ -152,6 +153,7 @@ def solve_memberships(
     cores: Cores,
     *,
     beta: float = 2.0,
+    sampled: npt.ArrayLike | None = None,
     walk_weights: WalkWeights = "power",
     kernel: Kernel = "uniform",
     bandwidth: float | None = None,
@@ -180,6 +182,10 @@ def solve_memberships(
     beta : float
         In (0, inf]; `float("inf")` means no pull at all. Weights of less than 1e-300 of the largest of their
         neighbourhood count as 1e-300 of it.
+    sampled : (n,) array, optional
+        If `log_density` is that of weighted points, log p: the log density of the points as they were
+        sampled, log q. The walk is then the diffusion in p on points that were sampled from q, with
+        :math:`\log g = \gamma \log q + (\log p - \log q)/\beta`.
     walk_weights : {"power", "linear"}
         `linear` is :math:`g = 1 + \frac{1-\beta}{\beta} f`, as printed by Bonis and Oudot, for the record: it
         depends on the unit of f and never gets colder than about beta = 0.5.
@@ -247,11 +253,17 @@ def solve_memberships(
     kernel, bandwidth = check_kernel(kernel, bandwidth)
     tolerance = check_real("tolerance", tolerance, at_least=1e-12, at_most=1e-4)
     _check_cores(graph, cores)
+    sampled_density = check_sampled(graph, log_density, sampled)
     exponent = float("nan")
     if walk_weights == "power":
         exponent = walk_exponent(graph, beta, dimension=dimension)
-        log_weights = exponent * log_density
+        log_weights = walk_pull(log_density, sampled_density, exponent, beta)
     else:
+        if sampled is not None:
+            raise InputValueError(
+                "`walk_weights` must be 'power' if points have weights (`sampled`); got 'linear', which has "
+                "no such form."
+            )
         log_weights = linear_log_weights(log_density, beta, unit_density)
     falloff = 0.0 if bandwidth is None else 0.5 / bandwidth**2
     n, states = len(graph), len(cores)

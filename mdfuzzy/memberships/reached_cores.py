@@ -8,10 +8,10 @@ import numpy.typing as npt
 from mdfuzzy._check import check_real
 from mdfuzzy._threads import using_threads
 from mdfuzzy.memberships import _solver
-from mdfuzzy.memberships.weights import walk_exponent
+from mdfuzzy.memberships.weights import walk_exponent, walk_pull
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.states.cores import Cores, find_cores
-from mdfuzzy.states.persistence import Persistence, descending
+from mdfuzzy.states.persistence import Persistence, check_sampled, descending
 
 #: The temperature at which cores are decided, whatever is used later: the ensemble's own diffusion.
 BETA = 2.0
@@ -64,6 +64,8 @@ def find_reached_cores(
     *,
     min_prominence: float | None = None,
     states: npt.ArrayLike | None = None,
+    sampled: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
     reach: float = REACH,
     dimension: float | None = None,
     min_size: int = 2,
@@ -81,6 +83,9 @@ def find_reached_cores(
     ----------
     graph, log_density, peaks, min_prominence, states, min_size
         As for `find_cores`.
+    sampled, weights : (n,) arrays, optional
+        If points have weights: the log density of the points as they were sampled, which the walk needs, too,
+        and the weights.
     reach : float
         The probability, in (0, 0.99].
     dimension : float, optional
@@ -115,11 +120,13 @@ def find_reached_cores(
         peaks,
         min_prominence=min_prominence,
         states=states,
+        weights=weights,
         least=0.0,
         min_size=min_size,
     )
     log_density = np.asarray(log_density, np.float64)
-    pull = walk_exponent(graph, BETA, dimension=dimension) * log_density
+    exponent = walk_exponent(graph, BETA, dimension=dimension)
+    pull = walk_pull(log_density, check_sampled(graph, log_density, sampled), exponent, BETA)
     local = np.full(len(graph), -1, np.int32)
     order, rank = descending(log_density)
     core_of = plain.core_of.copy()

@@ -49,6 +49,31 @@ def walk_exponent(graph: Graph, beta: float, *, dimension: float | None = None) 
     return 1.0 / beta - (dimension - 2.0) / (2.0 * dimension)
 
 
+def walk_pull(log_density: np.ndarray, sampled: np.ndarray, exponent: float, beta: float) -> np.ndarray:
+    r"""Return the log of the power weight of a step to each point.
+
+    It is :math:`\gamma \log q + (\log p - \log q)/\beta`, which without weights of frames (p = q) is the
+    logarithm of a power of the density.
+
+    Parameters
+    ----------
+    log_density : (n,) float64
+        Log p: of the ensemble that the points, with their weights, stand for.
+    sampled : (n,) float64
+        Log q: of the points as they were sampled; the same without weights.
+    exponent : float
+        :math:`\gamma`, of `walk_exponent`.
+    beta : float
+        In (0, inf].
+
+    Examples
+    --------
+    >>> walk_pull(np.array([1.0, 3.0]), np.array([1.0, 1.0]), 0.5, 2.0)
+    array([0.5, 1.5])
+    """
+    return exponent * sampled + (log_density - sampled) / beta
+
+
 def _graph_dimension(graph: Graph) -> float:
     """Estimate the intrinsic dimension from the k shortest edges of each point: its k nearest neighbours."""
     k = graph.k if graph.k is not None else int(graph.degrees.min())

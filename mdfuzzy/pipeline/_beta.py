@@ -33,7 +33,8 @@ def scan_walk(
     data : Trajectories or None
         What is clustered.
     found : mapping
-        The results of the steps `walk`, `log_density`, `cores`, `dimension` and `bandwidth`.
+        The results of the steps `walk`, `log_density`, `sampled_density`, `cores`, `dimension`, `bandwidth`
+        and `weights`.
     milestones : Cores
         What transitions are counted between.
     elsewhere : callable
@@ -74,6 +75,7 @@ def scan_walk(
         betas=None if isinstance(beta, str) else [*default_betas(), beta],
         criterion=criterion,
         frames=frames,
+        sampled=None if scanned["weights"] is None else scanned["sampled_density"],
         walk_weights=walk_weights,
         unit_density=unit_density,
         kernel=kernel,

@@ -59,6 +59,9 @@ class Step:
     saved : bool
         Whether the result is saved. A number that is not saved is its own key: steps that use it depend on
         its value, however it came about.
+    content : bool
+        Whether the key of the result, an array, is a hash of its content: it holds something of the data that
+        is no part of the key of the data.
     message : str
         Logged when the step begins, if it may take long.
     when : callable
@@ -77,6 +80,7 @@ class Step:
     when: Callable[[Settings], bool]
     elsewhere: tuple[str, ...] = ()
     explain: Callable[..., str | None] | None = None
+    content: bool = False
     inputs: tuple[str, ...] = field(init=False)
     options: tuple[str, ...] = field(init=False)
 
@@ -111,11 +115,12 @@ def step(
     message: str = "",
     when: Callable[[Settings], bool] = lambda settings: True,
     elsewhere: tuple[str, ...] = (),
+    content: bool = False,
 ) -> Callable[[Callable[..., Any]], Step]:
     """Declare a function as the step of its name; see `Step`."""
 
     def declare(function: Callable[..., Any]) -> Step:
-        STEPS[function.__name__] = Step(function, saved, message, when, elsewhere)
+        STEPS[function.__name__] = Step(function, saved, message, when, elsewhere, content=content)
         return STEPS[function.__name__]
 
     return declare
@@ -203,6 +208,8 @@ class Run(Mapping[str, Any]):
         result = self._load_or_compute(name, made, arguments, options, key)
         scalar = result is None or isinstance(result, int | float | str)
         self._keys[name] = repr(result) if scalar and not made.saved else key
+        if made.content and result is not None:
+            self._keys[name] = hashlib.sha256(np.ascontiguousarray(result).tobytes()).hexdigest()[:20]
         if made.explain is not None:
             sentence = made.explain(result, *arguments, **options)
             if sentence is not None:

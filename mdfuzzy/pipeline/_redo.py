@@ -15,7 +15,8 @@ from mdfuzzy.states.tree import merged_numbers
 _OF_THE_RUN = ("settings", "chosen", "warnings")
 #: Results that do not depend on which peaks are states.
 _BEFORE_STATES = (
-    "data", "neighbors", "k", "graph", "dimension", "bandwidth", "log_density", "peaks", "tree", "k_scan",
+    "data", "weights", "neighbors", "k", "graph", "dimension", "bandwidth", "sampled_density", "log_density",
+    "peaks", "tree", "k_scan",
 )  # fmt: skip
 
 

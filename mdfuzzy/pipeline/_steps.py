@@ -32,11 +32,21 @@ from mdfuzzy.states.density import estimate_log_density, kde_bandwidth
 from mdfuzzy.states.dimension import intrinsic_dimension
 from mdfuzzy.states.persistence import Persistence, compute_persistence
 from mdfuzzy.states.prominence import ProminenceGap
+from mdfuzzy.states.reweighting import reweighted_log_density
 from mdfuzzy.states.stability import KScan, StateBootstrap, bootstrap_states, states_by_k
 from mdfuzzy.states.tree import StateTree, build_state_tree
 
 if TYPE_CHECKING:
     from mdfuzzy.workers.cluster import Client
+
+# --- data
+
+
+@step(saved=False, content=True)
+def weights(data: Trajectories | None) -> np.ndarray | None:
+    """Return the weights of the frames, which the key of the data leaves out; None if all count the same."""
+    return None if data is None else data.weights
+
 
 # --- neighbours
 
@@ -135,20 +145,32 @@ def _(
 
 
 @step()
-def log_density(
+def sampled_density(
     neighbors: Neighbors, k: int, dimension: float, bandwidth: float | None, *, density: Density
 ) -> np.ndarray:
-    """Estimate the log density at every frame."""
+    """Estimate the log density of the frames as they were sampled."""
     return estimate_log_density(neighbors, density=density, k=k, dimension=dimension, bandwidth=bandwidth)
+
+
+@step(saved=False)
+def log_density(
+    neighbors: Neighbors, k: int, sampled_density: np.ndarray, weights: np.ndarray | None
+) -> np.ndarray:
+    """Return the log density of the ensemble that the frames, with their weights, stand for."""
+    if weights is None:
+        return sampled_density
+    return reweighted_log_density(neighbors, sampled_density, weights, n_neighbors=2 * k)
 
 
 # --- states
 
 
 @step(message="finding the peaks of the density")
-def peaks(graph: Graph, log_density: np.ndarray, *, n_jobs: int | None) -> Persistence:
+def peaks(
+    graph: Graph, log_density: np.ndarray, sampled_density: np.ndarray, *, n_jobs: int | None
+) -> Persistence:
     """Find the peaks of the density and how they merge."""
-    return compute_persistence(graph, log_density, n_jobs=n_jobs)
+    return compute_persistence(graph, log_density, sampled=sampled_density, n_jobs=n_jobs)
 
 
 @step(message="testing the peaks against noise")
@@ -159,6 +181,8 @@ def tree(
     log_density: np.ndarray,
     peaks: Persistence,
     dimension: float,
+    sampled_density: np.ndarray,
+    weights: np.ndarray | None,
     *,
     level: float,
     n_jobs: int | None,
@@ -172,6 +196,8 @@ def tree(
         peaks,
         dimension=dimension,
         lengths=lengths,
+        sampled=sampled_density,
+        weights=weights,
         level=level,
         n_jobs=n_jobs,
     )
@@ -217,6 +243,8 @@ def cores(
     state_peaks: np.ndarray,
     prominence: float,
     dimension: float,
+    sampled_density: np.ndarray,
+    weights: np.ndarray | None,
     *,
     core_rule: CoreRule,
     core_reach: float,
@@ -232,6 +260,8 @@ def cores(
             peaks,
             states=state_peaks,
             min_prominence=prominence,
+            sampled=sampled_density,
+            weights=weights,
             reach=core_reach,
             dimension=dimension,
             n_jobs=n_jobs,
@@ -242,6 +272,7 @@ def cores(
         peaks,
         states=state_peaks,
         min_prominence=prominence,
+        weights=weights,
         rule=core_rule,
         share=core_share,
         least=core_least,
@@ -249,9 +280,15 @@ def cores(
 
 
 @step()
-def milestones(graph: Graph, log_density: np.ndarray, peaks: Persistence, state_peaks: np.ndarray) -> Cores:
+def milestones(
+    graph: Graph,
+    log_density: np.ndarray,
+    peaks: Persistence,
+    state_peaks: np.ndarray,
+    weights: np.ndarray | None,
+) -> Cores:
     """Find larger cores of the same states, which count transitions."""
-    return find_milestones(graph, log_density, peaks, states=state_peaks)
+    return find_milestones(graph, log_density, peaks, states=state_peaks, weights=weights)
 
 
 # --- memberships
@@ -266,16 +303,18 @@ def walk(neighbors: Neighbors, graph: Graph, k: int, *, walk_graph: WalkGraph) -
 @step(
     message="solving for memberships over a range of beta",
     when=lambda settings: settings.scan_beta or isinstance(settings.beta, str),
-    elsewhere=("walk", "log_density", "cores", "dimension", "bandwidth"),
+    elsewhere=("walk", "log_density", "sampled_density", "cores", "dimension", "bandwidth"),
 )
 def beta_scan(
     data: Trajectories | None,
     walk: Graph,
     log_density: np.ndarray,
+    sampled_density: np.ndarray,
     cores: Cores,
     milestones: Cores,
     dimension: float,
     bandwidth: float | None,
+    weights: np.ndarray | None,
     *,
     beta: float | BetaCriterion,
     kernel: Kernel,
@@ -288,9 +327,11 @@ def beta_scan(
     found = {
         "walk": walk,
         "log_density": log_density,
+        "sampled_density": sampled_density,
         "cores": cores,
         "dimension": dimension,
         "bandwidth": bandwidth,
+        "weights": weights,
     }
     return scan_walk(
         data,
@@ -323,9 +364,11 @@ def _(result: float, beta_scan: BetaScan | None, *, beta: float | BetaCriterion)
 def memberships(
     walk: Graph,
     log_density: np.ndarray,
+    sampled_density: np.ndarray,
     cores: Cores,
     dimension: float,
     bandwidth: float | None,
+    weights: np.ndarray | None,
     beta: float,
     *,
     kernel: Kernel,
@@ -339,6 +382,7 @@ def memberships(
         log_density,
         cores,
         beta=beta,
+        sampled=None if weights is None else sampled_density,
         walk_weights=walk_weights,
         unit_density=unit_density,
         kernel=kernel,

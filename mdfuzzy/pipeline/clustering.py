@@ -34,6 +34,8 @@ class Clustering(ReadOnly):
         What was clustered, with the boundaries between trajectories; None if it began with neighbours.
     settings : Settings
         What was asked for.
+    weights : (n,) float64 or None
+        The weight of each frame; None if every frame counts the same.
     k : int
         Neighbours per frame in the graph.
     dimension : float
@@ -44,8 +46,10 @@ class Clustering(ReadOnly):
         2k nearest frames of every frame.
     graph : Graph
         The union graph, on which peaks and cores were found.
+    sampled_density : (n,) float64
+        The log density of the frames as they were sampled, up to a constant.
     log_density : (n,) float64
-        At every frame, up to a constant.
+        The log density of the ensemble that the frames stand for; without weights the same.
     peaks : Persistence
         All peaks of the density and how they merge.
     tree : StateTree
@@ -90,11 +94,13 @@ class Clustering(ReadOnly):
 
     data: Trajectories | None
     settings: Settings
+    weights: np.ndarray | None
     k: int
     dimension: float
     bandwidth: float | None
     neighbors: Neighbors
     graph: Graph
+    sampled_density: np.ndarray
     log_density: np.ndarray
     peaks: Persistence
     tree: StateTree
@@ -113,7 +119,8 @@ class Clustering(ReadOnly):
     warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "log_density", read_only(self.log_density))
+        for name in ("sampled_density", "log_density"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     def __len__(self) -> int:
         return len(self.memberships)

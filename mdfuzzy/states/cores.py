@@ -10,7 +10,9 @@ from mdfuzzy._check import (
     InputValueError,
     ReadOnly,
     check_choice,
+    check_finite,
     check_int,
+    check_numbers,
     check_real,
     check_type,
     read_only,
@@ -103,6 +105,7 @@ def find_cores(
     *,
     min_prominence: float | None = None,
     states: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
     rule: DepthRule = "prominence",
     share: float = 0.1,
     least: float = 0.0005,
@@ -124,6 +127,9 @@ def find_cores(
         Instead of those of at least `min_prominence`: the numbers of the peaks that are states
         (`StateTree.states`). The smallest of their prominences is then the default of tau, and its upper
         limit.
+    weights : (n,) array, optional
+        Weights of the points, not negative. They count where points are counted otherwise: in the order of
+        the states, and in the share of a basin that a core holds.
     rule : {"prominence", "point", "saddle", "share"}
         The core of a state with peak x is the connected component of x in the graph of the points
 
@@ -182,7 +188,8 @@ def find_cores(
         )
     min_size = check_int("min_size", min_size, 1)
     every = peaks.chosen(None if states is not None else min_prominence, states)
-    states, basins = _large_states(peaks, every, min_size)
+    counted = _check_weights(graph, weights)
+    states, basins = _large_states(peaks, every, min_size, counted)
     lowest_state = peaks.prominences[states].min()
     if min_prominence is None:
         min_prominence = lowest_state if np.isfinite(lowest_state) else peaks.noise
@@ -197,8 +204,16 @@ def find_cores(
         saddle[every] = peaks.saddle_levels(states=every)
         saddle = saddle[states]
         levels = np.where(np.isneginf(saddle), tops - min_prominence / 2, (tops + saddle) / 2)
-    sizes = np.bincount(basins[basins >= 0], minlength=len(states))
-    smallest = np.ceil({"share": share, "point": 0.0}.get(rule, least) * sizes)
+    held = {"share": share, "point": 0.0}.get(rule, least)
+    if counted is None:
+        smallest = np.ceil(held * np.bincount(basins[basins >= 0], minlength=len(states)))
+    else:
+        tops_of = peaks.peaks[states]
+        floods = (
+            tomato.flood(graph.indptr, graph.indices, order, rank, basins, peak) if held else tops_of[:1]
+            for peak in tops_of
+        )
+        smallest = np.array([1 + _number_of_share(counted[points], held) for points in floods])
     # Rank of the lowest point strictly above each level; the peak itself always belongs.
     lowest = np.searchsorted(-log_density[order], -levels, side="left") - 1
     lowest = np.maximum(lowest, rank[peaks.peaks[states]])
@@ -217,6 +232,7 @@ def find_milestones(
     *,
     min_prominence: float | None = None,
     states: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
     share: float = 0.4,
 ) -> Cores:
     """Find larger cores of the same states, which trajectories enter often: what kinetics is counted by.
@@ -227,7 +243,7 @@ def find_milestones(
 
     Parameters
     ----------
-    graph, log_density, peaks, min_prominence, states
+    graph, log_density, peaks, min_prominence, states, weights
         As for `find_cores`.
     share : float
         Of each basin, in (0, 1].
@@ -248,14 +264,43 @@ def find_milestones(
     True
     """
     return find_cores(
-        graph, log_density, peaks, min_prominence=min_prominence, states=states, rule="share", share=share
+        graph,
+        log_density,
+        peaks,
+        min_prominence=min_prominence,
+        states=states,
+        weights=weights,
+        rule="share",
+        share=share,
     )
 
 
-def _large_states(peaks: Persistence, states: np.ndarray, min_size: int) -> tuple[np.ndarray, np.ndarray]:
+def _check_weights(graph: Graph, weights: npt.ArrayLike | None) -> np.ndarray | None:
+    """Return the weights of the points, or raise."""
+    if weights is None:
+        return None
+    values = check_finite("weights", check_numbers("weights", weights))
+    if values.shape != (len(graph),) or values.min() < 0:
+        raise InputValueError(
+            f"`weights` must have one value per point, shape ({len(graph)},), at least 0; got shape "
+            f"{values.shape} and a smallest value of {values.min(initial=0):g}."
+        )
+    return values
+
+
+def _number_of_share(weights: np.ndarray, share: float) -> int:
+    """Return after how many points but one the sum of their weights reaches a share of all."""
+    sums = np.cumsum(weights)
+    return int(np.searchsorted(sums, share * sums[-1]))
+
+
+def _large_states(
+    peaks: Persistence, states: np.ndarray, min_size: int, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return (numbers of the peaks that are states, state of each point), without the small components.
 
-    States are numbered by the size of their basins, the largest first; of equal ones the higher peak.
+    States are numbered by the size of their basins (with weights: by the weight), the largest first; of equal
+    ones the higher peak.
     """
     states = np.sort(states)
     basins, components = peaks.basins(states=states), peaks.basins(np.inf)
@@ -272,7 +317,8 @@ def _large_states(peaks: Persistence, states: np.ndarray, min_size: int) -> tupl
             "to no state. Use a graph with more neighbours or a larger radius, or set `min_size=1`."
         )
     kept = np.flatnonzero(~small[peaks.peaks[states]])
-    kept = kept[np.argsort(-np.bincount(basins, minlength=len(states))[kept], kind="stable")]
+    sizes = np.bincount(basins, weights, minlength=len(states))
+    kept = kept[np.argsort(-sizes[kept], kind="stable")]
     number = np.full(len(states), -1, np.int32)
     number[kept] = np.arange(len(kept), dtype=np.int32)
     return states[kept], number[basins]

@@ -3,14 +3,14 @@
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from mdfuzzy._check import InputValueError, check_choice, check_finite, check_numbers, check_real
+from mdfuzzy._check import check_choice, check_real
 from mdfuzzy._choices import Density
 from mdfuzzy._messages import warn_user
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.states.dimension import (
     check_count,
+    check_own,
     check_points,
     distance_chunks,
     intrinsic_dimension,
@@ -142,7 +142,7 @@ def kde_log_density(
     >>> mf.kde_log_density(neighbors, kernel="uniform", bandwidth=1.5, dimension=1).round(3)
     array([-1.792, -1.386, -1.792, -2.485])
     """
-    _check_own(neighbors)
+    check_own(neighbors)
     kernel = check_choice("kernel", kernel, ("gaussian", "uniform"))
     if dimension is None:
         dimension = intrinsic_dimension(neighbors)
@@ -205,7 +205,7 @@ def kde_bandwidth(
     """
     from scipy.optimize import minimize_scalar
 
-    _check_own(neighbors)
+    check_own(neighbors)
     kernel = check_choice("kernel", kernel, ("gaussian", "uniform"))
     if dimension is None:
         dimension = intrinsic_dimension(neighbors)
@@ -238,76 +238,6 @@ def kde_bandwidth(
     else:
         value = minimize_scalar(loss, bounds=(grid[best - 1], grid[best + 1]), method="bounded").x
     return float(np.exp(value)) * (1.0 if kernel == "gaussian" else float(np.sqrt(dimension + 2)))
-
-
-def reweighted_log_density(
-    neighbors: Neighbors,
-    log_density: npt.ArrayLike,
-    weights: npt.ArrayLike,
-    *,
-    n_neighbors: int | None = None,
-) -> np.ndarray:
-    r"""Return the log density of weighted points, from the log density of the points as they were sampled.
-
-    Points sampled from q with weights w stand for :math:`p = q w`. So
-    :math:`\log p_i = \log q_i + \log \bar w_i`, with the mean weight of the neighbours of i and of i itself.
-    The weights may come from a biased simulation, or say how often a bootstrap drew each point.
-
-    Parameters
-    ----------
-    neighbors : Neighbors
-        Of points among themselves.
-    log_density : (n,) array
-        Of the points without weights.
-    weights : (n,) array
-        Not negative; their scale is of no consequence (the largest counts as 1).
-    n_neighbors : int, optional
-        How many of the neighbours to use; all by default.
-
-    Returns
-    -------
-    (n,) float64
-        -inf where a point and all its neighbours have the weight 0. Equal weights leave the log density as
-        it is, to the last bit.
-
-    Examples
-    --------
-    >>> import mdfuzzy as mf
-    >>> neighbors = mf.euclidean_neighbors([[0.0], [1.0], [3.0]], n_neighbors=1)
-    >>> reweighted_log_density(neighbors, [0.0, 0.0, 0.0], [1.0, 1.0, 0.5]).round(3)
-    array([ 0.   ,  0.   , -0.288])
-    """
-    _check_own(neighbors)
-    m = check_count(neighbors, n_neighbors, 1)
-    log_density = np.asarray(log_density, np.float64)
-    factors = check_finite("weights", check_numbers("weights", weights))
-    if factors.shape != (len(neighbors),) or log_density.shape != factors.shape:
-        raise InputValueError(
-            f"`weights` and `log_density` must have one value per point, shape ({len(neighbors)},); got "
-            f"shapes {factors.shape} and {log_density.shape}."
-        )
-    if factors.min() < 0 or not factors.any():
-        raise InputValueError(
-            f"`weights` must be at least 0, and not all 0; got {factors.min():g} to {factors.max():g}. Give "
-            "each point the factor by which it counts."
-        )
-    factors = factors / factors.max()
-    means = np.empty(len(factors))
-    for start in range(0, len(factors), 65_536):
-        rows = slice(start, start + 65_536)
-        means[rows] = (factors[neighbors.indices[rows, :m]].sum(axis=1) + factors[rows]) / (m + 1)
-    with np.errstate(divide="ignore"):
-        return log_density + np.log(means)
-
-
-def _check_own(neighbors: Neighbors) -> None:
-    """Raise unless these are the neighbours of points among themselves: each counts itself once."""
-    check_points(neighbors)
-    if neighbors.n_targets != len(neighbors):
-        raise InputValueError(
-            f"`neighbors` must be of points among themselves; got those of {len(neighbors)} among "
-            f"{neighbors.n_targets} others. Search without `queries`."
-        )
 
 
 def _floored(values: np.ndarray, what: str) -> np.ndarray:

@@ -81,6 +81,16 @@ def distance_chunks(neighbors: Neighbors, m: int) -> Iterator[tuple[slice, np.nd
         yield rows, neighbors.distances[rows, :m].astype(np.float64)
 
 
+def check_own(neighbors: Neighbors) -> None:
+    """Raise unless these are the neighbours of points among themselves: each counts itself once."""
+    check_points(neighbors)
+    if neighbors.n_targets != len(neighbors):
+        raise InputValueError(
+            f"`neighbors` must be of points among themselves; got those of {len(neighbors)} among "
+            f"{neighbors.n_targets} others. Search without `queries`."
+        )
+
+
 def check_points(neighbors: Neighbors) -> None:
     """Raise unless these are neighbours of points enough for a density."""
     check_type("neighbors", neighbors, Neighbors, remedy="`neighbors_from` takes arrays.")

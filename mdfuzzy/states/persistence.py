@@ -280,7 +280,11 @@ _REMEDY = "`Persistence.suggest_prominence()` finds one; `Persistence.prominence
 
 
 def compute_persistence(
-    graph: Graph, log_density: npt.ArrayLike, *, n_jobs: int | None = None
+    graph: Graph,
+    log_density: npt.ArrayLike,
+    *,
+    sampled: npt.ArrayLike | None = None,
+    n_jobs: int | None = None,
 ) -> Persistence:
     """Find the peaks of a log density on a graph and the level at which each merges into a higher one.
 
@@ -294,6 +298,9 @@ def compute_persistence(
     log_density : (n,) array
         Finite; any array will do. Ties are broken by index, so that the result does not
         depend on the order of the edges. Adding a constant shifts births and deaths and changes nothing else.
+    sampled : (n,) array, optional
+        If `log_density` is that of weighted points: the log density of the points as they were sampled, from
+        which the scale of the noise is found.
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 
@@ -334,7 +341,7 @@ def compute_persistence(
             start, stop = stop, stop + stop // 2
     births = log_density[peaks]
     deaths = np.where(saddles >= 0, log_density[saddles], -np.inf)
-    noise, n_neighbors = expected_noise(graph, log_density)
+    noise, n_neighbors = expected_noise(graph, check_sampled(graph, log_density, sampled))
     return Persistence(
         peaks=peaks,
         births=births,
@@ -355,17 +362,22 @@ def descending(log_density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return order, rank
 
 
-def check_log_density(graph: Graph, log_density: npt.ArrayLike) -> np.ndarray:
-    """Return `log_density` as a float64 array with one finite value per point of `graph`, or raise."""
+def check_log_density(graph: Graph, log_density: npt.ArrayLike, *, name: str = "log_density") -> np.ndarray:
+    """Return a log density as a float64 array with one finite value per point of `graph`, or raise."""
     check_type("graph", graph, Graph, remedy="Make one with `Neighbors.graph`.")
-    log_density = check_numbers("log_density", log_density)
+    log_density = check_numbers(name, log_density)
     if log_density.shape != (len(graph),):
         raise InputValueError(
-            f"`log_density` must have one value per point of the graph, shape ({len(graph)},); "
+            f"`{name}` must have one value per point of the graph, shape ({len(graph)},); "
             f"got shape {log_density.shape}."
         )
     remedy = "A density of zero has no logarithm: leave such points out, or give them a small density."
-    return check_finite("log_density", log_density, remedy=remedy)
+    return check_finite(name, log_density, remedy=remedy)
+
+
+def check_sampled(graph: Graph, log_density: np.ndarray, sampled: npt.ArrayLike | None) -> np.ndarray:
+    """Return the log density of the points as they were sampled: `log_density` if no other is given."""
+    return log_density if sampled is None else check_log_density(graph, sampled, name="sampled")
 
 
 def check_symmetric(graph: Graph) -> None:

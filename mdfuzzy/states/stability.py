@@ -13,10 +13,11 @@ from mdfuzzy._choices import Density
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.states.correlation import check_lengths
-from mdfuzzy.states.density import dtm_log_density, kde_log_density, reweighted_log_density
+from mdfuzzy.states.density import dtm_log_density, kde_log_density
 from mdfuzzy.states.dimension import intrinsic_dimension
 from mdfuzzy.states.persistence import Persistence, compute_persistence
 from mdfuzzy.states.prominence import ProminenceGap
+from mdfuzzy.states.reweighting import reweighted_log_density
 
 
 @dataclass(frozen=True, eq=False)

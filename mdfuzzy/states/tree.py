@@ -8,12 +8,14 @@ import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError, ReadOnly, check_int, check_real, check_type, read_only
 from mdfuzzy._messages import counted
+from mdfuzzy.frames.weights import effective_frames
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.states.correlation import NeighborsInTime
 from mdfuzzy.states.noise import NoiseModel, measure_noise, smooth_log_density
-from mdfuzzy.states.persistence import Persistence, compute_persistence
+from mdfuzzy.states.persistence import Persistence, check_sampled, compute_persistence
 from mdfuzzy.states.prominence import ProminenceGap, fit_noise
+from mdfuzzy.states.reweighting import variance_factors
 
 #: Levels of smoothing: none, once, twice.
 N_LEVELS = 3
@@ -60,6 +62,11 @@ class StateTree(ReadOnly):
         The probability of calling noise a state anywhere in the data, on any level.
     duplicates : float
         The share of the frames that have at least k exact duplicates.
+    standardised : (P, L) float64 or None
+        If frames have weights: the prominences divided by the factor by which the weights near a peak and
+        its saddle increase the noise, which are what is tested; None without weights.
+    n_effective : float or None
+        If frames have weights: their effective number.
 
     Examples
     --------
@@ -84,10 +91,14 @@ class StateTree(ReadOnly):
     k: int
     level: float
     duplicates: float = 0.0
+    standardised: np.ndarray | None = None
+    n_effective: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("prominences", "p_values", "clearance", "parents", "states"):
             object.__setattr__(self, name, read_only(np.asarray(getattr(self, name))))
+        if self.standardised is not None:
+            object.__setattr__(self, "standardised", read_only(self.standardised))
 
     def __len__(self) -> int:
         return len(self.clearance)
@@ -128,8 +139,9 @@ class StateTree(ReadOnly):
 
     @property
     def n_independent(self) -> float:
-        """The number of independent frames: all of them, but for neighbours that are close in time."""
-        return self.n_frames / float(self.noise.inflation[0]) ** 2
+        """The number of independent frames: all of them, but for weights and neighbours close in time."""
+        frames = self.n_frames if self.n_effective is None else self.n_effective
+        return frames / float(self.noise.inflation[0]) ** 2
 
     @property
     def enough_frames(self) -> int:
@@ -147,11 +159,13 @@ class StateTree(ReadOnly):
         if self.capped:
             found.append("peaks called noise are higher than noise is by theory")
         if self.n_frames < self.enough_frames:
+            equal = "" if self.n_effective is None else f" (effectively {self.n_effective:,.0f})"
             found.append(
-                f"{self.n_frames:,} frames are few (at least {self.enough_frames:,} are needed to tell, for "
+                f"{self.n_frames:,} frames{equal} are few (at least {self.enough_frames:,} are needed to "
+                "tell, for "
                 f"a state of fewer than {2 * self.k} frames cannot be seen)"
             )
-        elif self.in_time is not None and self.n_independent < _DEPENDENT * self.n_frames:
+        elif self.in_time is not None and float(self.noise.inflation[0]) ** 2 > 1 / _DEPENDENT:
             found.append(f"frames are not independent ({self.in_time})")
         if self.n_components > 1 and self.k < needed_k(self.n_frames, self.noise.dimension):
             found.append(
@@ -257,6 +271,8 @@ def build_state_tree(
     *,
     dimension: float | None = None,
     lengths: npt.ArrayLike | None = None,
+    sampled: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
     level: float = 0.01,
     n_levels: int = N_LEVELS,
     seed: int = 0,
@@ -286,6 +302,10 @@ def build_state_tree(
         The dimension of the density; estimated by default.
     lengths : (T,) array of int, optional
         Frames per trajectory, in order. With them neighbours that are close in time count as what they are.
+    sampled, weights : (n,) arrays, optional
+        If frames have weights: the log density of the frames as they were sampled, and the weights.
+        `log_density` is then that of the weighted frames (`reweighted_log_density`). Where few frames hold
+        most of the weight, hills have to be higher to be more than noise.
     level : float
         Probability of calling noise a state anywhere in the data, on any level.
     n_levels : int
@@ -319,17 +339,27 @@ def build_state_tree(
     k = graph.k if graph.k is not None else max(1, neighbors.k // 2)
     if dimension is None:
         dimension = intrinsic_dimension(neighbors, n_neighbors=min(2 * k, neighbors.k), n_jobs=n_jobs)
+    as_sampled = check_sampled(graph, log_density, sampled)
     noise = measure_noise(
-        neighbors, graph, log_density, dimension=dimension, lengths=lengths, n_levels=n_levels, seed=seed,
+        neighbors, graph, as_sampled, dimension=dimension, lengths=lengths, n_levels=n_levels, seed=seed,
         n_jobs=n_jobs,
     )  # fmt: skip
-    columns, gaps, tests = [peaks.prominences], [], []
+    variances = None
+    if weights is not None:
+        variances = variance_factors(
+            neighbors, weights, n_neighbors=min(2 * k, neighbors.k), dimension=dimension
+        )
+    columns, tested, gaps, tests = [], [], [], []
+    smoothed = peaks
     for at in range(n_levels):
         if at:
             log_density = smooth_log_density(neighbors, log_density, k=k, n_jobs=n_jobs)
             smoothed = compute_persistence(graph, log_density, n_jobs=n_jobs)
-            columns.append(match_peaks(peaks, smoothed))
-        spectrum = peaks.prominences if at == 0 else smoothed.prominences
+            if variances is not None:
+                variances = smooth_log_density(neighbors, variances, k=k, n_jobs=n_jobs)
+        spectrum = standardise(smoothed, variances)
+        columns.append(peaks.prominences if at == 0 else match_peaks(peaks, smoothed))
+        tested.append(spectrum if at == 0 else match_peaks(peaks, smoothed, values=spectrum))
         gap, test = fit_noise(
             spectrum,
             noise=float(noise.scales[at]),
@@ -342,7 +372,7 @@ def build_state_tree(
         gaps.append(gap)
         tests.append(test)
     prominences = np.column_stack(columns)
-    known = np.nan_to_num(prominences, nan=0.0, posinf=np.inf)
+    known = np.nan_to_num(np.column_stack(tested), nan=0.0, posinf=np.inf)
     thresholds = np.array([gap.threshold for gap in gaps])
     clearance = (known / thresholds).max(axis=1)
     clearance[np.isinf(peaks.prominences)] = np.inf
@@ -362,15 +392,44 @@ def build_state_tree(
         k=k,
         level=level,
         duplicates=float(np.mean(neighbors.distances[:, min(k, neighbors.k) - 1] == 0)),
+        standardised=None if weights is None else np.column_stack(tested),
+        n_effective=None if weights is None else effective_frames(np.asarray(weights, np.float64)),
     )
 
 
-def match_peaks(peaks: Persistence, smoothed: Persistence) -> np.ndarray:
+def standardise(peaks: Persistence, variances: np.ndarray | None) -> np.ndarray:
+    """Return prominences in units of the noise at each peak and its saddle, (P,).
+
+    Parameters
+    ----------
+    peaks : Persistence
+        The peaks and their saddles.
+    variances : (n,) float64 or None
+        The factor by which weights increase the variance of the log density of each frame; None without.
+    """
+    if variances is None:
+        return peaks.prominences
+    merges = np.flatnonzero(peaks.saddles >= 0)
+    found = peaks.prominences.copy()
+    found[merges] /= np.sqrt((variances[peaks.peaks[merges]] + variances[peaks.saddles[merges]]) / 2)
+    return found
+
+
+def match_peaks(peaks: Persistence, smoothed: Persistence, *, values: np.ndarray | None = None) -> np.ndarray:
     """Return the prominence that each peak has among the hills of a smoothed density, (P,); NaN for none.
 
     A hill belongs to the most prominent peak in its basin. From the least prominent hill up, each joins the
     hill that it merges with, and of their two peaks the less prominent one ends, with the prominence of this
     merge. Hills without a peak in them end without a trace.
+
+    Parameters
+    ----------
+    peaks : Persistence
+        The peaks without smoothing.
+    smoothed : Persistence
+        The hills.
+    values : (H,) float64, optional
+        What to return of each hill instead of its prominence.
 
     Examples
     --------
@@ -398,6 +457,7 @@ def match_peaks(peaks: Persistence, smoothed: Persistence) -> np.ndarray:
 
     found = np.full(len(peaks), np.nan)
     heights = smoothed.prominences
+    values = heights if values is None else values
     for hill in np.argsort(heights, kind="stable"):
         if np.isinf(heights[hill]):
             if best[hill] >= 0:
@@ -413,7 +473,7 @@ def match_peaks(peaks: Persistence, smoothed: Persistence) -> np.ndarray:
             continue
         if rank[one] < rank[two]:
             best[other], one = one, two
-        found[one] = heights[hill]
+        found[one] = values[hill]
     return found
 
 

@@ -28,6 +28,7 @@ _SETTINGS = {
     "graph": "walk_graph",
 }
 _STEPS = {
+    "log_density": "sampled_density",
     "persistence": "peaks",
     "prominence": "gap",
     "window": "bandwidth",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mdfuzzy as mf
-from mdfuzzy.states.density import reweighted_log_density
+from mdfuzzy.states.reweighting import reweighted_log_density
 from mdfuzzy.states.stability import _subgraph
 
 

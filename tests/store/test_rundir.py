@@ -436,7 +436,8 @@ def _harmless(before: bytes, after: bytes) -> bool:
         try:  # padding of the header of an array
             import io
 
-            return np.array_equal(np.load(io.BytesIO(before)), np.load(io.BytesIO(after)))
+            one, two = np.load(io.BytesIO(before)), np.load(io.BytesIO(after))
+            return one.dtype == two.dtype and one.shape == two.shape and one.tobytes() == two.tobytes()
         except Exception:
             return False
 
