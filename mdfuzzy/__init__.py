@@ -2,8 +2,8 @@
 
 The data flows one way, and every step is a function::
 
-    load -> rmsd_neighbors -> dtm_log_density -> compute_persistence -> find_reached_cores ->
-    solve_memberships
+    load or featurize -> nearest neighbours -> dtm_log_density -> compute_persistence ->
+    find_reached_cores -> solve_memberships
 
 Names are imported on first use (PEP 562), so that ``import mdfuzzy`` answers at once.
 """
@@ -23,6 +23,7 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
         "loading": ("load",),
         "regions": ("ramachandran_regions",),
     },
+    "features": {"featurizing": ("featurize",)},
     "workers": {},
     "neighbors": {
         "graph": ("Graph",),
@@ -79,7 +80,7 @@ _HOME = {
     for name in names
 } | {"InputError": "_check"}
 
-_MODULES = ("datasets", "exports", "kinetics", "mdanalysis", "plots", "report")
+_MODULES = ("datasets", "exports", "features", "kinetics", "mdanalysis", "plots", "report")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 

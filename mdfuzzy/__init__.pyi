@@ -2,11 +2,13 @@
 
 from mdfuzzy import datasets as datasets
 from mdfuzzy import exports as exports
+from mdfuzzy import features as features
 from mdfuzzy import kinetics as kinetics
 from mdfuzzy import mdanalysis as mdanalysis
 from mdfuzzy import plots as plots
 from mdfuzzy import report as report
 from mdfuzzy._check import InputError as InputError
+from mdfuzzy.features.featurizing import featurize as featurize
 from mdfuzzy.frames.aligned import AlignedFrames as AlignedFrames
 from mdfuzzy.frames.features import Features as Features
 from mdfuzzy.frames.frames import Frames as Frames

@@ -25,7 +25,7 @@ ORDER = list(mdfuzzy._STAGES)
 LIBRARIES: dict[str, set[str]] = {
     "numba": {"_kernels", "_threads"},
     "llvmlite": {"_kernels"},  # numba's own compiler
-    "mdtraj": {"frames", "neighbors", "exports"},
+    "mdtraj": {"frames", "features", "neighbors", "exports"},
     "MDAnalysis": {"frames", "mdanalysis"},
     "tables": {"frames"},
     "sklearn": {"pipeline"},

@@ -8,6 +8,7 @@ import numpy as np
 
 from mdfuzzy._check import InputValueError
 from mdfuzzy._messages import warn_user
+from mdfuzzy.frames._clock import Clock
 from mdfuzzy.frames._extraction import Plan, warn_of_open_box
 from mdfuzzy.frames._formats import has_times
 from mdfuzzy.frames._periodic import unsound_box
@@ -73,9 +74,14 @@ class Store:
         self.lengths: list[int] = []
         self.sources: list[Source] = []
 
-    def add_trajectory(self, pieces: list[Piece], window: Window, *, bar: "tqdm") -> None:
+    @property
+    def count(self) -> int:
+        """The number of frames so far."""
+        return self.xyz.count
+
+    def add_trajectory(self, pieces: list[Piece], window: Window, *, clock: Clock, bar: "tqdm") -> None:
         """Read one trajectory. The stride counts over its pieces, without frames that two of them share."""
-        before = self.xyz.count
+        before = self.count
         joined = inside = 0  # frames of this trajectory so far, before the stride: all, and in the window
         last = None  # the last frame of the piece before, and its time
         spans: list[tuple[float, float]] = []  # of the times that were read
@@ -91,10 +97,7 @@ class Store:
                         skip = int(_is_same(*last, ends[0], None if times is None else times[0]))
                         _warn_of_overlap(last[1], times, piece)
                     last = ends[1], None if times is None else times[-1]
-                if read == 0 and times is not None and window.timestep is not None:
-                    _warn_of_other_times(times, window.timestep, piece)
-                if times is None and window.timestep is not None:
-                    times = window.timestep * (joined - skip + np.arange(size))
+                times = clock.times(times, joined - skip, size, piece.name)
                 frames = window.frames(times, size, skip, piece)
                 rows = frames[-inside % window.stride :: window.stride]
                 if len(rows):
@@ -113,10 +116,10 @@ class Store:
             if read == 0:
                 raise InputValueError(f"{piece.name} holds no frames: 0 frames could be read. Leave it out.")
             self._add_sources(piece, np.concatenate(numbers))
-        if self.xyz.count == before:
+        if self.count == before:
             window.warn_of_no_frames(pieces, spans)
         else:
-            self.lengths.append(self.xyz.count - before)
+            self.lengths.append(self.count - before)
 
     def _add_sources(self, piece: Piece, numbers: np.ndarray) -> None:
         """Note from where in its source the frames of a piece were taken."""
@@ -140,7 +143,7 @@ class Store:
         piece: Piece,
     ) -> None:
         """Add some frames of a chunk, with their numbers in the source and their times, if there are any."""
-        if self.xyz.count == 0 and self.topology is not None:
+        if self.count == 0 and self.topology is not None:
             warn_of_open_box(chunk, self.plan)
         _check_box(chunk, rows, numbers, piece)
         if times is not None and not np.isfinite(times).all():
@@ -150,6 +153,13 @@ class Store:
                 f"to a format without times and give `timestep`."
             )
         self.whole |= self.plan.makes_whole(chunk, piece)
+        self._keep(chunk, rows, numbers, piece)
+        self._add_times(times, piece)
+
+    def _keep(
+        self, chunk: "md.Trajectory", rows: slice | np.ndarray, numbers: np.ndarray, piece: Piece
+    ) -> None:
+        """Keep the selected atoms and the backbone torsions of some frames of a chunk."""
         self.plan = self.plan.fitted_on_first(chunk, piece)
         xyz, angles, moved = self.plan.take(chunk, rows, piece)
         self.moved += int(moved.sum())
@@ -168,7 +178,6 @@ class Store:
         residues = len(self.plan.torsions.residues)
         self.phi.append(angles[:, :residues])
         self.psi.append(angles[:, residues:])
-        self._add_times(times, piece)
 
     def _check_scale(self, xyz: np.ndarray, piece: Piece) -> None:
         """Warn if the atoms of a piece are much nearer or further apart than those of the first."""
@@ -193,14 +202,19 @@ class Store:
         if not self.untimed:
             self.times.append(times)
 
-    def frames(self, top: "str | md.Topology | None", *, reading: dict[str, object] | None) -> Frames:
-        """Return all that was loaded, with the arguments that read it again."""
-        plan = self.plan
+    def _finish_times(self) -> np.ndarray | None:
+        """Return the times of all frames; None unless every piece has some."""
         if self.untimed and self.any_times:
             warn_user(
                 f"{self.untimed} holds no times, so the times of all frames are dropped. Leave it out, or "
                 f"give `timestep`."
             )
+        return None if self.untimed else self.times.finish()
+
+    def frames(self, top: "str | md.Topology | None", *, reading: dict[str, object] | None) -> Frames:
+        """Return all that was loaded, with the arguments that read it again."""
+        plan = self.plan
+        times = self._finish_times()
         if not self.spread:
             raise InputValueError(
                 f"`atoms` must select atoms that are not all on one line, or a rotation is not determined; "
@@ -212,7 +226,7 @@ class Store:
         return kind(
             xyz=self.xyz.finish(),
             lengths=np.array(self.lengths),
-            times=None if self.untimed else self.times.finish(),
+            times=times,
             topology=None if self.topology is None else self.topology.subset(plan.atoms),
             atoms=plan.atoms,
             selection=plan.selection,
@@ -224,18 +238,6 @@ class Store:
             top=top,
             whole=self.whole,
             reading=reading,
-        )
-
-
-def _warn_of_other_times(times: np.ndarray, timestep: float, piece: Piece) -> None:
-    """Warn if the frames of a file are not as far apart as the caller says."""
-    if len(times) < 2:
-        return
-    step = float(np.median(np.diff(times)))
-    if abs(step - timestep) > 0.01 * timestep:
-        warn_user(
-            f"`timestep` is {timestep:g} ps, but {piece.name} holds times {step:.4g} ps apart. Those of the "
-            f"file are kept; leave `timestep` out, or correct the file if its times are wrong."
         )
 
 

@@ -181,6 +181,25 @@ def make_plan(
     return Plan(indices, selection, torsions, trees, whole, masses, fit, molecules)
 
 
+def make_plan_for_features(
+    topology: "md.Topology",
+    atoms: str | npt.ArrayLike | None,
+    whole: bool | None,
+    *,
+    used: np.ndarray,
+    words: str | None = None,
+) -> Plan:
+    """Decide what to take from frames of which features are computed from the atoms `used`.
+
+    `atoms` are those that structures of the frames have.
+    """
+    indices, selection = select_atoms(topology, atoms, least=1)
+    check_residues(topology, indices)
+    torsions = Torsions.of(topology)
+    trees = Bonds.of(topology).trees(np.unique(np.concatenate([indices, used, torsions.quartets.ravel()])))
+    return Plan(indices, words or selection, torsions, trees, whole)
+
+
 def make_plan_for_arrays(
     n_atoms: int,
     atoms: str | npt.ArrayLike | None,

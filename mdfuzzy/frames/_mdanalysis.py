@@ -157,6 +157,17 @@ class Universes:
     def words(self) -> str | None:
         return None if self.atoms is None else "the AtomGroup"
 
+    def chosen(self, atoms: Any) -> Any:
+        """Return the AtomGroup that was given, or else `atoms`; not both."""
+        if self.atoms is None:
+            return atoms
+        if atoms is not None:
+            raise InputTypeError(
+                f"`atoms` must not be given with an AtomGroup, which is the selection; got {atoms!r}. Leave "
+                f"it out, or pass the universe."
+            )
+        return self.atoms
+
     def places(self, align: Any) -> Any:
         """Return an AtomGroup as places among the atoms that all frames have; anything else as it is."""
         if not is_of_mdanalysis(align):

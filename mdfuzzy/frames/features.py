@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,21 @@ from mdfuzzy.frames._provenance import chosen_sources
 from mdfuzzy.frames.metric import EUCLIDEAN, Metric
 from mdfuzzy.frames.trajectories import Trajectories, shorten
 from mdfuzzy.frames.weights import Weights, frame_weights
+
+
+class FeaturizerLike(Protocol):
+    """What features know of how they are made: `features.Featurizer`."""
+
+    components: tuple[Any, ...]
+
+    def completed(self, data: "Features") -> "Features":
+        """Return `data` with the components that it still lacks."""
+        ...
+
+    def then(self, components: Any) -> "FeaturizerLike":
+        """Return what makes these components afterwards."""
+        ...
+
 
 #: What features take over from the frames that they describe; the first ones have a row per frame.
 _ROWS = ("times", "phi", "psi")
@@ -68,6 +83,12 @@ class Features(Trajectories):
         By what differences in each column are multiplied.
     times : (n,) float64 or None
         Times in ps.
+    featurizer : features.Featurizer or None
+        How the columns are computed from frames, if `featurize`, `tica`, `vamp` or `pca` made them.
+
+    See Also
+    --------
+    featurize : Torsions, distances, contacts and others of trajectories.
 
     Examples
     --------
@@ -83,6 +104,7 @@ class Features(Trajectories):
 
     values: np.ndarray
     column_weights: np.ndarray | None = None
+    featurizer: "FeaturizerLike | None" = None
     _names: tuple[str, ...] | None
     _units: tuple[str, ...] | None
     _periods: tuple[float | None, ...]
@@ -182,7 +204,27 @@ class Features(Trajectories):
             "units": self._units,
             "periods": self._periods,
             "column_weights": self.column_weights,
+            "featurizer": self.featurizer,
         }
+
+    def with_columns(self, values: np.ndarray, **columns: Any) -> "Features":
+        """Return other columns of the same frames: their times, topology, weights and sources stay.
+
+        Parameters
+        ----------
+        values : (n, d) float array
+            Finite, not to be changed afterwards.
+        **columns
+            `names`, `units`, `periods`, `column_weights` and `featurizer`.
+        """
+        frames = {name: getattr(self, name) for name in (*_OF_FRAMES, "reading")}
+        return Features.made(values, self.lengths, **frames, **columns)
+
+    @property
+    def components(self) -> Any:
+        """What the columns are linear combinations of, by the last of `tica`, `vamp` and `pca`; or None."""
+        made = () if self.featurizer is None else self.featurizer.components
+        return made[-1] if made else None
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"`Features` cannot be changed; tried to set {name!r}.")
@@ -277,7 +319,10 @@ class Features(Trajectories):
         if not isinstance(data, Features):
             several = isinstance(data, list | tuple) and all(np.ndim(part) == 2 for part in data)
             found = Features(cast(Sequence[npt.ArrayLike], data if several else [data]))
-            data = Features.made(found.values, found.lengths, **self._columns())
+            same = found.values.shape[1] == self.values.shape[1]
+            data = found.with_columns(found.values, **self._columns()) if same else found
+        if self.featurizer is not None:
+            data = self.featurizer.completed(data)
         d = self.values.shape[1]
         if data.values.shape[1] != d:
             raise InputValueError(
@@ -290,7 +335,8 @@ class Features(Trajectories):
                 f"`data` must have the features of `result`; got {data.names[at]!r} instead of "
                 f"{self.names[at]!r} as column {at}. Compute the same features."
             )
-        return data
+        # Distances to these features are taken with their weights.
+        return data.with_columns(data.values, **data._columns() | {"column_weights": self.column_weights})
 
     def essence(self) -> Iterator[npt.ArrayLike]:
         """Yield the periodic columns, their periods, and the weights of the columns."""

@@ -3,18 +3,25 @@
 import logging
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import InputTypeError, InputValueError, check_optional_bool, check_type
 from mdfuzzy._messages import warn_user
-from mdfuzzy.frames import _formats
 from mdfuzzy.frames._accumulator import Store
+from mdfuzzy.frames._clock import Clock
 from mdfuzzy.frames._extraction import make_plan, make_plan_for_arrays
-from mdfuzzy.frames._mdanalysis import UniversePiece, is_of_mdanalysis, kept_places, open_universes
-from mdfuzzy.frames._readers import FilePiece, Piece, expand
+from mdfuzzy.frames._mdanalysis import (
+    UniversePiece,
+    Universes,
+    is_of_mdanalysis,
+    kept_places,
+    open_universes,
+)
+from mdfuzzy.frames._readers import Piece, expand
+from mdfuzzy.frames._topologies import find_topology
 from mdfuzzy.frames._window import Window
 from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.weights import Weights
@@ -22,10 +29,9 @@ from mdfuzzy.frames.weights import Weights
 if TYPE_CHECKING:
     import mdtraj as md
 
-    from mdfuzzy.frames._readers import Items
+    from mdfuzzy.frames._readers import Items as Items
+    from mdfuzzy.frames._topologies import Top as Top
     from mdfuzzy.frames.aligned import AlignedFrames
-
-    Top: TypeAlias = str | os.PathLike[str] | md.Topology | md.Trajectory | None
 
 logger = logging.getLogger("mdfuzzy")
 
@@ -83,8 +89,8 @@ def load(
         Whether to put molecules together that the periodic boundary divides. By default where there are
         both a box and bonds.
     timestep : float, optional
-        Time between the frames of the file in ps, for formats without times (DCD, LAMMPS, PDB, ...) and for
-        arrays. Times that a file holds are kept; if they are further or less apart there is a warning.
+        Time between the frames of the files in ps, for formats without times (DCD, LAMMPS, PDB, ...), for
+        arrays, and for files whose times are wrong: these are replaced, with a warning.
     lengths : sequence of int, optional
         The frames of each trajectory, if `paths` is one array that holds several.
     weights, log_weights : array, path, or sequence of them, optional
@@ -105,7 +111,7 @@ def load(
     -----
     UserWarning
         If the selection spans several molecules, or contains atoms that a rotation exchanges; if some of the
-        files hold no times, so that all times are dropped, or hold others than `timestep` says; if the
+        files hold no times, so that all times are dropped, or others than `timestep` says; if the
         topology is also among the trajectories, or a file is given twice; if a trajectory has no frames
         between `begin` and `end`, so that it is left out; if the distances between the atoms
         of two files differ as nm and Angstrom do; if the header of a DCD file counts other frames than it
@@ -118,11 +124,8 @@ def load(
     >>> mf.load(folder / "ala2_*.xtc", top=folder / "ala2.pdb", atoms="name N CA C", stride=10)
     Frames(... frames of 6 atoms in ... trajectories; ...; phi and psi of ALA2)
     """
-    from tqdm import tqdm
-
     window = Window(stride=stride, begin=begin, end=end, timestep=timestep)
     check_optional_bool("whole", whole)
-    check_optional_bool("progress", progress)
     check_type("mass_weighted", mass_weighted, bool)
     if reference is not None and align is None:
         raise InputValueError(
@@ -131,11 +134,34 @@ def load(
         )
     compare = {"align": align, "reference": reference, "mass_weighted": mass_weighted}
     trajectories, handle, store = _open(paths, lengths, top, atoms, whole, compare)
-    pieces = [piece for trajectory in trajectories for piece in trajectory]
     logger.info("loading %s", store.plan.selection)
+    fill(store, trajectories, window, top=top, handle=handle, progress=progress)
+    options = {"mass_weighted": mass_weighted, "whole": whole, **vars(window)}
+    reading = reading_arguments(trajectories, top, atoms, align, reference, **options)
+    frames = store.frames(handle, reading=reading)
+    if store.moved:
+        logger.info(f"molecules moved to their nearest image in {store.moved:,} of {len(frames):,} frames")
+    return frames.weighted(weights, log_weights=log_weights, temperature=temperature)
+
+
+def fill(
+    store: Store,
+    trajectories: list[list[Piece]],
+    window: Window,
+    *,
+    top: "Top",
+    handle: "str | md.Topology | None",
+    progress: bool | None,
+) -> None:
+    """Read trajectories into a store."""
+    from tqdm import tqdm
+
+    check_optional_bool("progress", progress)
+    pieces = [piece for trajectory in trajectories for piece in trajectory]
     _warn_of_topology(pieces, handle, top)
     _warn_of_repeats(pieces)
     universes = [piece.universe for piece in pieces if isinstance(piece, UniversePiece)]
+    clock = Clock(window.timestep)
     # With disable=None tqdm looks whether it writes to a terminal.
     with (
         kept_places(universes),
@@ -145,15 +171,10 @@ def load(
             counts = [piece.frame_count() for piece in pieces]
             bar.total = None if None in counts else sum(counts)
         for trajectory in trajectories:
-            store.add_trajectory(trajectory, window, bar=bar)
+            store.add_trajectory(trajectory, window, clock=clock, bar=bar)
+    clock.warn_of_replaced()
     if not store.lengths:
         raise InputValueError(f"`begin` and `end` must leave some frames; no trajectory has frames {window}.")
-    options = {"mass_weighted": mass_weighted, "whole": whole, **vars(window)}
-    reading = _reading(trajectories, top, atoms, align, reference, **options)
-    frames = store.frames(handle, reading=reading)
-    if store.moved:
-        logger.info(f"molecules moved to their nearest image in {store.moved:,} of {len(frames):,} frames")
-    return frames.weighted(weights, log_weights=log_weights, temperature=temperature)
 
 
 def _open(
@@ -165,33 +186,37 @@ def _open(
     compare: dict[str, Any],
 ) -> "tuple[list[list[Piece]], str | md.Topology | None, Store]":
     """Return the pieces of every trajectory, what their topology can be found from, and where they go."""
-    if is_of_mdanalysis(paths):
-        for name, value in (("top", top), ("lengths", lengths)):
-            if value is not None:
-                raise InputTypeError(
-                    f"`{name}` must not be given with universes of MDAnalysis, which have their own; got "
-                    f"{type(value).__name__}. Leave it out."
-                )
-        universes = open_universes(paths)
-        if atoms is not None and universes.atoms is not None:
-            raise InputTypeError(
-                f"`atoms` must not be given with an AtomGroup, which is the selection; got {atoms!r}. Leave "
-                f"it out, or pass the universe."
-            )
-        topology = universes.topology
-        chosen = atoms if universes.atoms is None else universes.atoms
+    trajectories, topology, handle, universes = open_trajectories(paths, lengths, top)
+    if universes is not None:
+        chosen = universes.chosen(atoms)
         compare = compare | {"align": universes.places(compare["align"])}
-        plan = make_plan(topology, chosen, whole, words=universes.words, **compare)
-        return [list(pieces) for pieces in universes.trajectories], topology, Store(plan, topology)
-    trajectories = expand(paths, lengths)
-    pieces = [piece for trajectory in trajectories for piece in trajectory]
-    topology, handle = _find_topology(pieces, top)
-    if topology is None:
-        assert pieces[0].n_atoms is not None, "these are arrays"
-        plan = make_plan_for_arrays(pieces[0].n_atoms, atoms, whole, **compare)
+        plan = make_plan(universes.topology, chosen, whole, words=universes.words, **compare)
+    elif topology is None:
+        n_atoms = trajectories[0][0].n_atoms
+        assert n_atoms is not None, "these are arrays"
+        plan = make_plan_for_arrays(n_atoms, atoms, whole, **compare)
     else:
         plan = make_plan(topology, atoms, whole, **compare)
     return trajectories, handle, Store(plan, topology)
+
+
+def open_trajectories(
+    paths: "Items", lengths: Sequence[int] | None, top: "Top"
+) -> "tuple[list[list[Piece]], md.Topology | None, str | md.Topology | None, Universes | None]":
+    """Return the pieces of every trajectory, their topology, what that can be found from, and universes."""
+    if not is_of_mdanalysis(paths):
+        trajectories = expand(paths, lengths)
+        pieces = [piece for trajectory in trajectories for piece in trajectory]
+        return trajectories, *find_topology(pieces, top), None
+    for name, value in (("top", top), ("lengths", lengths)):
+        if value is not None:
+            raise InputTypeError(
+                f"`{name}` must not be given with universes of MDAnalysis, which have their own; got "
+                f"{type(value).__name__}. Leave it out."
+            )
+    universes = open_universes(paths)
+    trajectories = [list(pieces) for pieces in universes.trajectories]
+    return trajectories, universes.topology, universes.topology, universes
 
 
 def _warn_of_topology(pieces: list[Piece], handle: "str | md.Topology | None", top: "Top") -> None:
@@ -218,7 +243,7 @@ def _warn_of_repeats(pieces: list[Piece]) -> None:
                 )
 
 
-def _reading(
+def reading_arguments(
     trajectories: list[list[Piece]],
     top: "Top",
     atoms: str | npt.ArrayLike | None,
@@ -240,69 +265,3 @@ def _reading(
         for name, each in (("atoms", atoms), ("align", align))
     }
     return {"paths": paths, **files, **selections, **options}
-
-
-def _find_topology(pieces: list[Piece], top: "Top") -> "tuple[md.Topology | None, str | md.Topology | None]":
-    """Return the topology of the sources, and what it can be found from again: its file or itself."""
-    import mdtraj as md
-
-    handle: str | md.Topology | None
-    if isinstance(top, str | os.PathLike):
-        handle = os.path.abspath(os.path.expanduser(os.fspath(top)))
-        topology = _formats.read_topology(handle)
-    elif isinstance(top, md.Topology | md.Trajectory):
-        topology = handle = top.topology if isinstance(top, md.Trajectory) else top
-    elif top is not None:
-        raise InputTypeError(
-            f"`top` must be a path, an md.Topology or an md.Trajectory; got {type(top).__name__}."
-        )
-    else:
-        topology, handle = _own_topology(pieces)
-    expected = pieces[0].n_atoms if topology is None else topology.n_atoms
-    for piece in pieces:
-        if piece.n_atoms not in (None, expected):  # files are checked while they are read
-            raise InputValueError(
-                f"All trajectories must have the same atoms, those of `top` if it is given; got {piece.name} "
-                f"with {piece.n_atoms} atoms instead of {expected}."
-            )
-    return topology, handle
-
-
-def _own_topology(pieces: list[Piece]) -> "tuple[md.Topology | None, str | md.Topology | None]":
-    """Return the topology that the pieces hold; None if they are arrays."""
-    found = None
-    for piece in pieces:
-        topology = piece.topology()
-        if topology is None:
-            if isinstance(piece, FilePiece) and found is None:
-                raise InputValueError(
-                    f"`top` must be given for the format of {piece.name}, which does not name its atoms. "
-                    f"Pass a PDB file or an md.Topology of the same atoms."
-                )
-        elif found is None:
-            found = topology, piece
-        else:
-            _check_same_atoms(*found, topology, piece)
-    if found is None:
-        return None, None
-    topology, piece = found
-    return topology, topology if piece.path is None else piece.path
-
-
-def _check_same_atoms(
-    topology: "md.Topology", piece: Piece, other_topology: "md.Topology", other_piece: Piece
-) -> None:
-    ours, theirs = (
-        [f"{atom.residue.name}-{atom.name}" for atom in each.atoms] for each in (topology, other_topology)
-    )
-    if len(ours) != len(theirs):
-        difference = f"{len(ours)} and {len(theirs)} atoms"
-    elif ours != theirs:
-        at = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
-        difference = f"{ours[at]} and {theirs[at]} as atom {at}"
-    else:
-        return
-    raise InputValueError(
-        f"All trajectories must have the same atoms; got {piece.name} and {other_piece.name} "
-        f"with {difference}. Load them apart, or give `top` if only the names differ."
-    )

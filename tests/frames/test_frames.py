@@ -115,18 +115,22 @@ def test_timestep_is_used_where_the_format_has_no_times(tmp_path, extension):
     np.testing.assert_allclose(frames.times, 0.5 * np.arange(0, 23, 4), rtol=1e-12)
 
 
-def test_times_of_the_file_win_over_timestep_and_missing_ones_are_not_made_up(tmp_path, top):
+def test_timestep_replaces_other_times_of_a_file_and_missing_ones_are_not_made_up(tmp_path, top):
     trajectory = peptide_trajectory(5)
     timed, untimed = save(trajectory, tmp_path / "a.xtc"), save(trajectory, tmp_path / "a.dcd")
-    with pytest.warns(UserWarning, match=r"`timestep` is 9 ps, but '.*a.xtc' holds times .* ps apart. Those"):
-        np.testing.assert_allclose(mf.load(timed, top=top, timestep=9.0).times, trajectory.time, rtol=1e-6)
+    with pytest.warns(
+        UserWarning, match=r"`timestep` is 9 ps and replaces the times in '.*a.xtc': they are 2.5"
+    ):
+        np.testing.assert_array_equal(mf.load(timed, top=top, timestep=9.0).times, 9.0 * np.arange(5))
     with pytest.warns(UserWarning, match=r"a.dcd' holds no times, so the times of all frames are dropped"):
         assert mf.load([timed, untimed], top=top).times is None
     step = float(np.diff(trajectory.time)[0])
-    mf.load(timed, top=top, timestep=step)  # no warning
-    with pytest.warns(UserWarning, match=r"`timestep` is 9 ps"):
+    right = mf.load(timed, top=top, timestep=step)  # no warning, and the file's own times
+    np.testing.assert_allclose(right.times, trajectory.time, rtol=1e-6)
+    with pytest.warns(UserWarning, match=r"replaces the times in 1 of 2 files, the first") as caught:
         both = mf.load([timed, untimed], top=top, timestep=9.0)
-    np.testing.assert_allclose(both.times, [*trajectory.time, *9.0 * np.arange(5)], rtol=1e-6)
+    assert len(caught) == 1
+    np.testing.assert_array_equal(both.times, [*9.0 * np.arange(5), *9.0 * np.arange(5)])
 
 
 def test_a_pattern_that_catches_the_topology(tmp_path, top):

@@ -1,0 +1,26 @@
+"""Features of frames: what can be computed from each, and the combinations of features that are slow."""
+
+from mdfuzzy.features.columns import Given
+from mdfuzzy.features.components import Components
+from mdfuzzy.features.contacts import ClosestDistances, Contacts, soft_contact
+from mdfuzzy.features.coordinates import Coordinates
+from mdfuzzy.features.distances import Distances, GroupDistances
+from mdfuzzy.features.feature import Feature
+from mdfuzzy.features.featurizer import Featurizer
+from mdfuzzy.features.functions import Function
+from mdfuzzy.features.torsions import Torsions
+
+__all__ = [
+    "ClosestDistances",
+    "Components",
+    "Contacts",
+    "Coordinates",
+    "Distances",
+    "Feature",
+    "Featurizer",
+    "Function",
+    "Given",
+    "GroupDistances",
+    "Torsions",
+    "soft_contact",
+]

@@ -1,0 +1,178 @@
+"""Linear combinations of features, such as those of TICA, and what they mean."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from mdfuzzy._check import ReadOnly, read_only
+from mdfuzzy.frames.features import Features
+
+Method = Literal["TICA", "VAMP", "PCA"]
+
+#: What the components of a method are called.
+_NAMES = {"TICA": "TIC", "VAMP": "VAMP", "PCA": "PC"}
+#: Rows that are projected at a time.
+_AT_ONCE = 20_000
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Components(ReadOnly):
+    """Linear combinations of d features.
+
+    Attributes
+    ----------
+    method : {"TICA", "VAMP", "PCA"}
+        How they were found.
+    inputs : tuple of d str
+        The names of the features.
+    periods : tuple of d (float or None)
+        The periods of the features: a periodic one enters as its cosine and its sine.
+    column_weights : (d,) float64 or None
+        What the features are multiplied by.
+    mean : (e,) float64
+        The mean of the features, with cosines and sines.
+    matrix : (e, dim) float64
+        Components are the deviations from the mean times this.
+    eigenvalues : (dim,) float64
+        Autocorrelations at the lag time (TICA), singular values (VAMP), variances (PCA).
+    shares : (dim,) float64
+        The share of kinetic variance of each component; of variance for PCA.
+    correlations : (d, dim) float64
+        The correlation of each feature with each component; of a periodic one the multiple correlation of its
+        cosine and its sine, which has no sign.
+    lag : int or None
+        The lag time in frames.
+    lag_time : float or None
+        The same in ps.
+    reason : str
+        Why there are so many of them.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> columns = {"inputs": ["a", "b"], "periods": [None, None], "column_weights": None}
+    >>> found = mf.features.Components(
+    ...     method="PCA", mean=np.zeros(2), matrix=[[0.6], [0.8]], eigenvalues=[2.0], shares=[0.9],
+    ...     correlations=[[0.5], [0.9]], **columns,
+    ... )
+    >>> found.apply(np.array([[3.0, 4.0]]))
+    array([[5.]], dtype=float32)
+    >>> print(found.table())
+    PC 1: 90.0 % of variance; +0.90 b, +0.50 a
+    """
+
+    method: Method
+    inputs: tuple[str, ...]
+    periods: tuple[float | None, ...]
+    column_weights: np.ndarray | None
+    mean: np.ndarray
+    matrix: np.ndarray
+    eigenvalues: np.ndarray
+    shares: np.ndarray
+    correlations: np.ndarray
+    lag: int | None = None
+    lag_time: float | None = None
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("mean", "matrix", "eigenvalues", "shares", "correlations", "column_weights"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, read_only(np.asarray(value, np.float64)))
+        for name in ("inputs", "periods"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    def __repr__(self) -> str:
+        lag = "" if self.lag_time is None else f" at a lag time of {duration(self.lag_time)}"
+        return f"Components({len(self)} of {self.method} of {self.n_inputs:,} features{lag})"
+
+    def __len__(self) -> int:
+        return self.matrix.shape[1]
+
+    @property
+    def n_inputs(self) -> int:
+        """The number of features, d."""
+        return len(self.inputs)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the components are called."""
+        return tuple(f"{_NAMES[self.method]} {at + 1}" for at in range(len(self)))
+
+    @property
+    def timescales(self) -> np.ndarray | None:
+        """The relaxation times of the components in ps, (dim,); NaN for an autocorrelation below 0."""
+        if self.lag is None:
+            return None
+        step = self.lag if self.lag_time is None else self.lag_time
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.eigenvalues > 0, -step / np.log(self.eigenvalues), np.nan)
+
+    def apply(self, values: np.ndarray) -> np.ndarray:
+        """Return the components, (n, dim) float32, of rows of features, `values` (n, d)."""
+        found = np.empty((len(values), len(self)), np.float32)
+        for first in range(0, len(values), _AT_ONCE):
+            part = slice(first, first + _AT_ONCE)
+            found[part] = (self.embed(values[part]) - self.mean) @ self.matrix
+        return found
+
+    def embed(self, values: np.ndarray) -> np.ndarray:
+        """Return the features `values` with cosines and sines for periodic ones, (n, e) float64."""
+        return embed(values, self.periods, self.column_weights)
+
+    def table(self, *, n_inputs: int = 5) -> str:
+        """Return a line for each component: its timescale, and the features it is correlated with most.
+
+        Parameters
+        ----------
+        n_inputs : int
+            How many of them.
+        """
+        lines = []
+        for at, name in enumerate(self.names):
+            words = [f"{100 * self.shares[at]:.1f} % of {'' if self.method == 'PCA' else 'kinetic '}variance"]
+            if self.timescales is not None:
+                frames = "frames" if self.lag_time is None else ""
+                timescale = self.timescales[at]
+                words.insert(
+                    0, f"timescale {timescale:.3g} {frames}" if frames else f"timescale {duration(timescale)}"
+                )
+            order = np.argsort(-np.abs(self.correlations[:, at]), kind="stable")[:n_inputs]
+            most = ", ".join(f"{self.correlations[i, at]:+.2f} {self.inputs[i]}" for i in order)
+            lines.append(f"{name}: {', '.join(words)}; {most}")
+        return "\n".join(lines)
+
+    def spec(self) -> dict[str, Any]:
+        """Return what makes the same components again, in terms that JSON has."""
+        values = asdict(self)
+        return {
+            name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()
+        }
+
+    @classmethod
+    def from_spec(cls, spec: dict[str, Any]) -> "Components":
+        """Return components that were written down by `spec`."""
+        return cls(**spec)
+
+
+def embed(
+    values: np.ndarray, periods: tuple[float | None, ...], column_weights: np.ndarray | None
+) -> np.ndarray:
+    """Return features with cosines and sines for those that are periodic, as `Features.embedded`."""
+    columns = {"periods": periods, "column_weights": column_weights}
+    return np.asarray(Features.made(values, [len(values)], **columns).embedded, np.float64)
+
+
+def duration(picoseconds: float) -> str:
+    """Return a time in the unit that people read.
+
+    Examples
+    --------
+    >>> duration(1630.0), duration(4.94e8), duration(0.2)
+    ('1.63 ns', '494 µs', '0.2 ps')
+    """
+    for factor, unit in ((1e12, "s"), (1e9, "ms"), (1e6, "µs"), (1e3, "ns")):
+        if abs(picoseconds) >= factor:
+            return f"{picoseconds / factor:.3g} {unit}"
+    return f"{picoseconds:.3g} ps"

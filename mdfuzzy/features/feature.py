@@ -1,0 +1,85 @@
+"""A feature: what is computed from every frame, as it is asked for and as it fits a molecule."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from mdfuzzy._check import check_real
+
+if TYPE_CHECKING:
+    import mdtraj as md
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Columns:
+    """A feature of one molecule: d columns, and how they are computed.
+
+    Attributes
+    ----------
+    names : tuple of d str
+        What each column is.
+    unit : str
+        The unit of all of them; empty if they have none.
+    periods : tuple of d (float or None)
+        The period of each column; None if it has none.
+    atoms : (m,) int64
+        The atoms that they are computed from.
+    compute : callable
+        Takes an `md.Trajectory` with all atoms, of whole molecules, and returns (frames, d) float32.
+    """
+
+    names: tuple[str, ...]
+    unit: str
+    periods: tuple[float | None, ...]
+    atoms: np.ndarray
+    compute: "Callable[[md.Trajectory], np.ndarray]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feature(ABC):
+    """What to compute from every frame, for whatever molecule. The base of all kinds.
+
+    Attributes
+    ----------
+    weight : float
+        By what the columns are multiplied in the distance between two frames.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> isinstance(mf.features.Torsions(), mf.features.Feature)
+    True
+    """
+
+    #: What JSON calls the kind.
+    kind: ClassVar[str]
+
+    weight: float = field(default=1.0)
+
+    def __post_init__(self) -> None:
+        check_real("weight", self.weight, above=0, remedy="To leave a feature out, do not name it.")
+
+    @abstractmethod
+    def bind(self, first: "md.Trajectory") -> Columns:
+        """Return the columns for the molecule in `first`, a single frame with all atoms, or raise."""
+
+    def spec(self) -> dict[str, Any]:
+        """Return what makes the same feature again, in terms that JSON has."""
+        return {"kind": self.kind} | {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    return value
+
+
+def residue_labels(residues: "list[md.core.topology.Residue]") -> list[str]:
+    """Return labels such as ``"ALA2"``, with the chain in front where the residues are of several."""
+    chains = {residue.chain.index for residue in residues}
+    return [f"{each.chain.index}:{each}" if len(chains) > 1 else str(each) for each in residues]

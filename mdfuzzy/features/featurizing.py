@@ -1,0 +1,209 @@
+"""From trajectories to features, one chunk at a time."""
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import InputTypeError, InputValueError, check_int
+from mdfuzzy.features._parsing import take_feature
+from mdfuzzy.features.columns import Given
+from mdfuzzy.features.feature import Feature
+from mdfuzzy.features.featurizer import Featurizer
+from mdfuzzy.features.scaling import scale_columns
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.streaming import open_stream
+from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.frames.weights import Weights
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    import mdtraj as md
+
+    from mdfuzzy.frames.loading import Items, Top
+
+    #: A feature: a text, a `Feature`, a function of frames, or an array or file with columns.
+    One: TypeAlias = (
+        str | Feature | Given | Callable[[md.Trajectory], npt.ArrayLike] | np.ndarray | os.PathLike[str]
+    )
+    #: What can be asked for.
+    Wanted: TypeAlias = One | Sequence[One]
+
+logger = logging.getLogger("mdfuzzy")
+
+
+def featurize(
+    paths: "Items | Trajectories",
+    features: "Wanted | Features" = "torsions",
+    *,
+    top: "Top" = None,
+    atoms: str | npt.ArrayLike | None = None,
+    stride: int = 1,
+    begin: float | None = None,
+    end: float | None = None,
+    whole: bool | None = None,
+    timestep: float | None = None,
+    lengths: Sequence[int] | None = None,
+    weights: Weights | None = None,
+    log_weights: Weights | None = None,
+    temperature: float | None = None,
+    max_features: int = 5000,
+    progress: bool | None = None,
+) -> Features:
+    """Compute features of trajectories: torsions, distances, contacts and others.
+
+    Files are read in chunks, so the memory needed is that of the result plus one chunk. The result knows
+    its times, topology and sources, so structures, exports, kinetics and `assign` work as for `load`.
+
+    Parameters
+    ----------
+    paths : path, glob, md.Trajectory, (n, atoms, 3) array, Universe, AtomGroup, list of these, or Frames
+        The trajectories, as for `load`; of `Frames` the same frames are read again.
+    features : str, Feature, callable, array, path, a list of these, or Features
+        What to compute:
+
+        - ``"torsions"``, ``"sidechains"``, ``"all-torsions"``: phi and psi; chi1 to chi5; both and omega;
+        - ``"distances"``: between alpha carbons; ``"distances:name CB"``: between other atoms;
+          ``"distances:name CA | resname LIG"``: between two sets of atoms;
+        - ``"groups:resid 0 to 9 | resid 30 to 39"``: between centres of mass;
+        - ``"closest"``, ``"contacts"``: the closest heavy-atom distances of residues, and contacts that are
+          made and lost smoothly, with one or two selections as above;
+        - ``"coordinates:name CA"``: Cartesian, after superposition on the first frame;
+        - ``"columns:COLVAR:phi,psi"``: columns of a text file, or of an ``.npy`` file, one for each
+          trajectory;
+        - a class of `mdfuzzy.features` for further options; a function of an `md.Trajectory` that returns
+          (frames,) or (frames, columns) numbers; an array with a row for each frame.
+
+        ``"2 * torsions"`` doubles the weight of a feature. `Features` that were computed before stand for the
+        same ones of new trajectories, with the same TICA.
+    top, stride, begin, end, whole, timestep, lengths, weights, log_weights, temperature
+        As for `load`.
+    atoms : str or (m,) array of int, optional
+        The atoms that structures are shown with and superposed by; by default the heavy atoms of the solute.
+        Features do not depend on them.
+    max_features : int
+        The most columns that are computed; more are an error before anything is read.
+    progress : bool, optional
+        Whether to show a progress bar; by default in a terminal only.
+
+    Returns
+    -------
+    Features
+        With names, units and periods. If there are several units, columns are weighted so that each counts
+        the same on average (`Features.column_weights`).
+
+    Raises
+    ------
+    ValueError
+        If a selection has none of the features, there are too many columns or two that are equal, or columns
+        of a file do not fit the frames.
+
+    See Also
+    --------
+    load : Frames that are compared by RMSD.
+    tica : The slow linear combinations of features.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> folder = mf.datasets.folder()
+    >>> data = mf.featurize(folder / "ala2_*.xtc", "torsions", top=folder / "ala2.pdb", stride=10)
+    >>> data.names, data.units, data.periods
+    (('phi ALA2', 'psi ALA2'), ('degrees', 'degrees'), (360.0, 360.0))
+    >>> mf.cluster(data).data.has_structures
+    True
+    """
+    check_int("max_features", max_features, 1)
+    again: Any = features if hasattr(features, "featurizer") else None
+    stream = open_stream(
+        paths, top=top, atoms=atoms, stride=stride, begin=begin, end=end, whole=whole, timestep=timestep,
+        lengths=lengths, progress=progress,
+    )  # fmt: skip
+    if again is not None:
+        wanted: tuple[Feature | Given, ...] = _same_again(again)
+    else:
+        wanted = _take(cast(Any, features))
+    computed = tuple(each for each in wanted if isinstance(each, Feature))
+    featurizer = Featurizer.of(computed, stream.first_frame())
+    featurizer.check_width(max_features)
+    logger.info(f"computing {len(featurizer.names):,} features: {', '.join(map(_word, wanted))}")
+    values, counts, attributes = stream.read(featurizer.compute, atoms=featurizer.atoms)
+    data = _assembled(wanted, featurizer, values, counts, attributes)
+    if again is not None:
+        data = again.like(data)
+    return data.weighted(weights, log_weights=log_weights, temperature=temperature)
+
+
+def _take(wanted: "Wanted") -> tuple[Feature | Given, ...]:
+    several = isinstance(wanted, list | tuple)
+    found = tuple(map(take_feature, cast(Sequence[object], wanted) if several else [wanted]))
+    if not found:
+        raise InputValueError("`features` must name at least one feature, such as 'torsions'; got none.")
+    return found
+
+
+def _same_again(data: Any) -> tuple[Feature, ...]:
+    """Return the features of `Features` that were computed before."""
+    featurizer = data.featurizer
+    if not isinstance(featurizer, Featurizer) or not featurizer.features:
+        raise InputTypeError(
+            "`features` must have been computed from frames to be computed again; these came from arrays or "
+            "files. Pass the columns of the new frames."
+        )
+    return featurizer.features
+
+
+def _word(feature: Feature | Given) -> str:
+    return feature.kind if isinstance(feature, Feature) else "columns"
+
+
+def _assembled(
+    wanted: tuple[Feature | Given, ...],
+    featurizer: Featurizer,
+    values: np.ndarray | None,
+    lengths: list[int],
+    attributes: dict[str, Any],
+) -> Features:
+    """Put the columns that were computed and those that are given side by side, in the order asked for."""
+    names: list[str] = []
+    units: list[str] = []
+    periods: list[float | None] = []
+    weights: list[float] = []
+    parts, first, bound = [], 0, iter(featurizer.bound)
+    for each in wanted:
+        if isinstance(each, Feature):
+            columns = next(bound)
+            assert values is not None, "computed features are kept"
+            parts.append(values[:, first : first + len(columns.names)])
+            first += len(columns.names)
+            found_names, found_periods, unit = columns.names, columns.periods, columns.unit
+        else:
+            part, found_names, found_periods = each.rows(lengths, attributes["times"])
+            parts.append(part)
+            unit = each.unit
+        names += found_names
+        periods += found_periods
+        units += [unit] * len(found_names)
+        weights += [each.weight] * len(found_names)
+    twice = (
+        next((name for name in names if names.count(name) > 1), None)
+        if len(set(names)) < len(names)
+        else None
+    )
+    if twice is not None:
+        raise InputValueError(f"`features` must be different columns; got {twice!r} twice. Leave one out.")
+    rows = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+    return Features.made(
+        rows,
+        lengths,
+        names=tuple(names),
+        units=tuple(units),
+        periods=tuple(periods),
+        column_weights=scale_columns(rows, tuple(periods), units, weights),
+        featurizer=featurizer if all(isinstance(each, Feature) for each in wanted) else None,
+        **attributes,
+    )

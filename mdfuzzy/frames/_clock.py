@@ -1,0 +1,68 @@
+"""Times of frames: those that a file holds, or those that the caller gives instead."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mdfuzzy._messages import counted, warn_user
+
+#: Times of a file that differ from the given ones by this share are wrong; less is rounding.
+_TOLERANCE = 0.01
+
+
+@dataclass
+class Clock:
+    """The times of all frames that are read.
+
+    Parameters
+    ----------
+    timestep : float or None
+        The time between frames in ps, if the caller gives it.
+    """
+
+    timestep: float | None
+    _replaced: dict[str, float] = field(default_factory=dict)  # the time between frames of files, by name
+    _seen: dict[str, bool] = field(default_factory=dict)  # the files read so far, and whether they had times
+
+    def times(self, times: np.ndarray | None, first: int, size: int, name: str) -> np.ndarray | None:
+        """Return the times of some frames of a trajectory.
+
+        Parameters
+        ----------
+        times : (size,) array or None
+            Those in the file.
+        first : int
+            The number of the first of these frames in the trajectory.
+        size : int
+            How many there are.
+        name : str
+            The file.
+
+        Returns
+        -------
+        (size,) array or None
+            If the file holds times `timestep` apart, or one frame only, its own.
+        """
+        if self.timestep is None:
+            return times
+        own = self.timestep * (first + np.arange(size, dtype=np.float64))
+        if name not in self._seen:
+            self._seen[name] = times is not None
+            step = float(np.median(np.diff(times))) if times is not None and size > 1 else self.timestep
+            if not abs(step - self.timestep) <= _TOLERANCE * self.timestep:
+                self._replaced[name] = step
+        return own if times is None or name in self._replaced else times
+
+    def warn_of_replaced(self) -> None:
+        """Say once for all files whose times were replaced."""
+        if not self._replaced:
+            return
+        name, step = next(iter(self._replaced.items()))
+        files = f"{len(self._replaced)} of {counted(len(self._seen), 'file')}"
+        if len(self._seen) == 1:
+            files = name
+        first = "" if len(self._seen) == 1 else f", the first {name}"
+        warn_user(
+            f"`timestep` is {self.timestep:g} ps and replaces the times in {files}{first}: they are "
+            f"{step:.4g} ps apart there. If those are right, leave it out."
+        )

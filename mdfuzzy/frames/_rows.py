@@ -1,0 +1,111 @@
+"""The features of frames that are read: one row per frame, chunk by chunk."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mdfuzzy._check import InputValueError
+from mdfuzzy.frames._accumulator import Column, Store
+from mdfuzzy.frames._extraction import Plan
+from mdfuzzy.frames._periodic import has_box, make_whole
+from mdfuzzy.frames._readers import Piece
+
+if TYPE_CHECKING:
+    import mdtraj as md
+
+    #: What a number of frames becomes: an array with a row for each.
+    Rows = Callable[[md.Trajectory], np.ndarray]
+    #: What takes the number of a trajectory and some of its rows, in order.
+    Sink = Callable[[int, np.ndarray], None]
+
+
+class RowStore(Store):
+    """The rows of the trajectories read so far, with times and backbone torsions.
+
+    Parameters
+    ----------
+    plan : Plan
+        Which molecules to put together, and which torsions to take.
+    topology : md.Topology or None
+        All atoms of the frames.
+    rows : callable
+        Returns the rows of frames with all their atoms, of whole molecules.
+    sink : callable, optional
+        Takes the rows instead of this store, with the number of their trajectory.
+    """
+
+    def __init__(
+        self, plan: Plan, topology: "md.Topology | None", rows: "Rows", sink: "Sink | None" = None
+    ) -> None:
+        super().__init__(plan, topology)
+        self._rows = rows
+        self._sink = sink
+        self._values: Column | None = None
+        self._count = 0
+
+    @property
+    def count(self) -> int:
+        """The number of frames so far."""
+        return self._count
+
+    def _keep(
+        self, chunk: "md.Trajectory", rows: slice | np.ndarray, numbers: np.ndarray, piece: Piece
+    ) -> None:
+        import mdtraj as md
+
+        # The atoms of a chunk are ours alone: they may be moved.
+        part = chunk.slice(rows, copy=False)
+        together = len(self.plan.trees) > 0 and has_box(part)
+        if together and self.plan.whole is not False:
+            make_whole(part.xyz, part.unitcell_lengths, part.unitcell_angles, self.plan.trees)
+        with np.errstate(invalid="ignore"):  # infinite coordinates are reported below, with their frame
+            found = np.asarray(self._rows(part))
+        if not np.issubdtype(found.dtype, np.floating):
+            found = found.astype(np.float32)
+        self._check(found, part, numbers, piece)
+        self._check_scale(part.xyz[0, self.plan.atoms], piece)
+        if self._sink is None:
+            if self._values is None:
+                self._values = Column(found.shape[1:], found.dtype.type)
+            self._values.append(found)
+            torsions = self.plan.torsions
+            angles = np.degrees(md.compute_dihedrals(part, torsions.quartets, periodic=not together))
+            self.phi.append(angles[:, : len(torsions.residues)])
+            self.psi.append(angles[:, len(torsions.residues) :])
+        else:
+            self._sink(len(self.lengths), found)
+        self._count += len(found)
+
+    def _check(self, found: np.ndarray, part: "md.Trajectory", numbers: np.ndarray, piece: Piece) -> None:
+        if found.ndim != 2 or len(found) != len(part.xyz) or found.shape[1] == 0:
+            raise InputValueError(
+                f"A feature must give an array (frames, columns) with one row per frame; got shape "
+                f"{found.shape} for {len(part.xyz)} frames of {piece.name}."
+            )
+        finite = np.isfinite(found).all(axis=1)
+        if not finite.all():
+            raise InputValueError(
+                f"Features must be finite; {piece.name} gives NaN or infinite ones in frame "
+                f"{numbers[np.argmin(finite)]} (counted from 0). Leave such frames out."
+            )
+
+    def attributes(self, top: "str | md.Topology | None") -> dict[str, object]:
+        """Return what the frames of all rows are, as attributes of `Features`."""
+        plan = self.plan
+        return {
+            "times": self._finish_times(),
+            "topology": None if self.topology is None else self.topology.subset(plan.atoms),
+            "atoms": plan.atoms,
+            "phi": self.phi.finish() if plan.torsions.residues else None,
+            "psi": self.psi.finish() if plan.torsions.residues else None,
+            "residues": plan.torsions.residues,
+            "sources": tuple(self.sources),
+            "top": top,
+            "whole": self.whole,
+        }
+
+    def values(self) -> np.ndarray:
+        """Return all rows."""
+        assert self._values is not None, "frames were read"
+        return self._values.finish()

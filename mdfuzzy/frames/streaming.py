@@ -1,0 +1,184 @@
+"""Trajectories read once, chunk by chunk, for whatever is computed from each frame.
+
+`stream_rows` is the way in for everything that must not hold all frames: a feature, a covariance, an
+assignment to states.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mdfuzzy._check import InputValueError, check_optional_bool
+from mdfuzzy.frames._extraction import make_plan_for_features
+from mdfuzzy.frames._rows import RowStore
+from mdfuzzy.frames._selection import Bonds, select_atoms
+from mdfuzzy.frames._window import Window
+from mdfuzzy.frames.loading import fill, open_trajectories, reading_arguments
+from mdfuzzy.frames.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    import mdtraj as md
+
+    from mdfuzzy.frames._mdanalysis import Universes
+    from mdfuzzy.frames._readers import Items, Piece
+    from mdfuzzy.frames._rows import Rows, Sink
+    from mdfuzzy.frames._topologies import Top
+
+#: Frames in memory that are taken at a time.
+_LOADED = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """Trajectories that were found and not yet read. Made by `open_stream`.
+
+    Attributes
+    ----------
+    topology : md.Topology
+        All atoms of the frames.
+    """
+
+    topology: "md.Topology"
+    _trajectories: "list[list[Piece]]"
+    _handle: "str | md.Topology | None"
+    _universes: "Universes | None"
+    _top: "Top"
+    _window: Window
+    _atoms: str | npt.ArrayLike | None
+    _whole: bool | None
+    _progress: bool | None
+
+    def read(
+        self, rows: "Rows", *, atoms: np.ndarray, sink: "Sink | None" = None
+    ) -> tuple[np.ndarray | None, list[int], dict[str, Any]]:
+        """Read every frame once.
+
+        Parameters
+        ----------
+        rows : callable
+            Takes an `md.Trajectory` of some frames, with all their atoms, and returns (frames, columns)
+            numbers.
+        atoms : (m,) int array
+            The atoms that it needs; their molecules are put together across the periodic boundary.
+        sink : callable, optional
+            Takes the number of the trajectory and the rows of its next frames: nothing is kept then.
+
+        Returns
+        -------
+        values : (n, columns) array or None
+            The rows of all frames; None if the `sink` took them.
+        lengths : list of int
+            The frames of every trajectory.
+        attributes : dict
+            What else is known of the frames: attributes of `Features`.
+        """
+        words = None if self._universes is None else self._universes.words
+        chosen = self._atoms if self._universes is None else self._universes.chosen(self._atoms)
+        plan = make_plan_for_features(self.topology, chosen, self._whole, used=atoms, words=words)
+        store = RowStore(plan, self.topology, rows, sink)
+        progress = self._progress
+        fill(store, self._trajectories, self._window, top=self._top, handle=self._handle, progress=progress)
+        options = {"whole": self._whole, **vars(self._window)}
+        reading = reading_arguments(self._trajectories, self._top, self._atoms, None, None, **options)
+        if reading is not None:
+            reading = {name: reading[name] for name in reading if name not in ("align", "reference")}
+        values = store.values() if sink is None else None
+        return values, store.lengths, store.attributes(self._handle) | {"reading": reading}
+
+    def first_frame(self) -> "md.Trajectory":
+        """Return the first frame of the first trajectory."""
+        piece = self._trajectories[0][0]
+        return next(iter(piece.chunks(self.topology)))[0]
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedStream:
+    """Frames that were loaded before; those with sources are read again with all their atoms."""
+
+    frames: Trajectories
+
+    @property
+    def topology(self) -> "md.Topology":
+        """All atoms of the frames."""
+        return self.first_frame().topology
+
+    def first_frame(self) -> "md.Trajectory":
+        """Return the first frame."""
+        return self.frames.trajectory([0], atoms="all" if self.frames.sources else "loaded")
+
+    def read(
+        self, rows: "Rows", *, atoms: np.ndarray, sink: "Sink | None" = None
+    ) -> tuple[np.ndarray | None, list[int], dict[str, Any]]:
+        """Read every frame once, as `Stream.read` does."""
+        frames, parts = self.frames, []
+        starts = np.concatenate([[0], np.cumsum(frames.lengths)])
+        for number, (start, end) in enumerate(pairwise(starts.tolist())):
+            for part in self._parts(np.arange(start, end)):
+                found = np.asarray(rows(part))
+                if sink is None:
+                    parts.append(found)
+                else:
+                    sink(number, found)
+        names = ("times", "topology", "atoms", "phi", "psi", "residues", "sources", "top", "whole", "weights")
+        attributes = {name: getattr(frames, name) for name in names}
+        return np.concatenate(parts) if parts else None, frames.lengths.tolist(), attributes
+
+    def _parts(self, chosen: np.ndarray) -> "Iterator[md.Trajectory]":
+        if self.frames.sources:
+            yield from (part for _, part in self.frames.stream(chosen))
+            return
+        for first in range(0, len(chosen), _LOADED):
+            yield self.frames.trajectory(chosen[first : first + _LOADED])
+
+
+def open_stream(
+    paths: "Items | Trajectories",
+    *,
+    top: "Top" = None,
+    atoms: str | npt.ArrayLike | None = None,
+    stride: int = 1,
+    begin: float | None = None,
+    end: float | None = None,
+    whole: bool | None = None,
+    timestep: float | None = None,
+    lengths: Sequence[int] | None = None,
+    progress: bool | None = None,
+) -> Stream | LoadedStream:
+    """Find trajectories and their topology; the arguments are those of `load`."""
+    if isinstance(paths, Trajectories):
+        given = {"top": top, "atoms": atoms, "begin": begin, "end": end, "whole": whole, "timestep": timestep}
+        given |= {"lengths": lengths, "stride": None if stride == 1 else stride}
+        for name, value in given.items():
+            if value is not None:
+                raise InputValueError(
+                    f"`{name}` must be left out for frames that are loaded already; got {value!r}. Give it "
+                    "to `load`."
+                )
+        if not paths.has_structures:
+            raise InputValueError(
+                "`paths` must be frames with a topology; these come from arrays. Give `top` to `load`."
+            )
+        return LoadedStream(paths)
+    window = Window(stride=stride, begin=begin, end=end, timestep=timestep)
+    check_optional_bool("whole", whole)
+    trajectories, topology, handle, universes = open_trajectories(paths, lengths, top)
+    if topology is None:
+        raise InputValueError(
+            "`top` must be given for arrays: features are computed from atoms that have names. For arrays of "
+            "features use `Features`."
+        )
+    return Stream(topology, trajectories, handle, universes, top, window, atoms, whole, progress)
+
+
+def atoms_of(topology: "md.Topology", selection: str | npt.ArrayLike | None, *, name: str) -> np.ndarray:
+    """Return the atoms that a selection names, ascending; by default the heavy atoms of the solute."""
+    return select_atoms(topology, selection, name=name, least=1)[0]
+
+
+def molecules_of(topology: "md.Topology") -> np.ndarray:
+    """Return the molecule of every atom, (atoms,) int; chains stand in where there are no bonds."""
+    return Bonds.of(topology).molecules
