@@ -64,7 +64,7 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
         "model_tests": ("validate_model",),
         "estimator": ("FuzzyModeSeeking",),
     },
-    "store": {"rundir": ("RunDir",)},
+    "store": {"rundir": ("RunDir",), "state_names": ("StateNames",)},
     "plots": {},
     "exports": {},
     "report": {},

@@ -66,6 +66,7 @@ from mdfuzzy.states.stability import states_by_k as states_by_k
 from mdfuzzy.states.tree import StateTree as StateTree
 from mdfuzzy.states.tree import build_state_tree as build_state_tree
 from mdfuzzy.store.rundir import RunDir as RunDir
+from mdfuzzy.store.state_names import StateNames as StateNames
 
 __version__: str
 

@@ -19,6 +19,7 @@ from mdfuzzy.cli.options import (
 )
 from mdfuzzy.cli.outputs import Transcript, write_outputs
 from mdfuzzy.cli.program import Session
+from mdfuzzy.cli.watch import watch as watch_files
 
 if TYPE_CHECKING:
     from mdfuzzy.frames.frames import Frames
@@ -37,6 +38,15 @@ if TYPE_CHECKING:
     section="Output",
     is_flag=True,
     help="Stop when the states are found: no pictures, exports or report.",
+)
+@click.option(
+    "--watch",
+    cls=Option,
+    section="Output",
+    type=click.FloatRange(min=0.1),
+    metavar="SECONDS",
+    help="Look every so many seconds whether the files have grown, and run again if so, until Ctrl-C. Quote "
+    "patterns, as in 'run*.xtc', to take in files that are added.",
 )
 @click.option(
     "--dask",
@@ -60,6 +70,7 @@ def command(
     files: tuple[str, ...],
     output: str,
     bare: bool,
+    watch: float | None,
     dask: str | None,
     layout: Literal["scattered", "sharded"] | None,
     **options: Any,
@@ -71,8 +82,9 @@ def command(
     Distances are RMSD in nm, times in ps, torsions in degrees.
 
     The folder of --output keeps what is finished. Rerun the command to resume after a crash or
-    Ctrl-C; with other settings it computes only what depends on them. A folder that holds results for
-    different trajectories is rejected.
+    Ctrl-C; with other settings it computes only what depends on them. If trajectories have grown or files
+    were added, only the new frames are searched. A folder that holds results for different trajectories is
+    rejected.
 
     \b
     Examples:
@@ -80,6 +92,7 @@ def command(
       mdfuzzy run traj*.xtc --top protein.pdb --atoms 'name CA' --stride 10 -o out
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta 0.5     colder: harder states
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta kinetic
+      mdfuzzy run 'traj*.xtc' --top ala2.pdb -o out --watch 600
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --dask tcp://10.0.0.1:8786
     """
     from mdfuzzy.workers.cluster import connect
@@ -89,10 +102,17 @@ def command(
         raise click.UsageError("--layout is for a search with --dask.")
     mf.RunDir(output).check_place()  # before files are read, which may take minutes
     with nullcontext() if dask is None else connect(dask) as client:  # before anything is written
-        frames = load_files(files, **options)
-        say = Transcript()
-        say(frames.summary())
-        find_states(session, frames, settings, Path(output), say, bare=bare, client=client, layout=layout)
+
+        def run_once() -> None:
+            frames = load_files(files, **options)
+            say = Transcript()
+            say(frames.summary())
+            find_states(session, frames, settings, Path(output), say, bare=bare, client=client, layout=layout)
+
+        if watch is None:
+            run_once()
+        else:
+            watch_files(files, run_once, seconds=watch)
 
 
 def find_states(
@@ -117,6 +137,9 @@ def find_states(
         result = mf.cluster(frames, settings, store=run, client=client, layout=layout)
     say()
     show(result, say)
+    names = run.name_states(result)
+    say()
+    say(names)
     with run.lock():
         if not bare:
             say()

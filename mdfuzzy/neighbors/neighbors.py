@@ -36,6 +36,26 @@ _LARGEST = 1e30
 
 
 @dataclass(frozen=True, eq=False)
+class SpareNeighbors(ReadOnly):
+    """The next neighbours beyond those that were asked for, kept for when the data grow.
+
+    Attributes
+    ----------
+    indices : (n, s) int32
+        Which points they are.
+    distances : (n, s) float32
+        How far they are, ascending; infinite where they are not known.
+    """
+
+    indices: np.ndarray
+    distances: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "indices", read_only(np.ascontiguousarray(self.indices, np.int32)))
+        object.__setattr__(self, "distances", read_only(np.ascontiguousarray(self.distances, np.float32)))
+
+
+@dataclass(frozen=True, eq=False)
 class Neighbors(ReadOnly):
     """The nearest other points of every point, nearest first.
 
@@ -51,6 +71,8 @@ class Neighbors(ReadOnly):
         The share of true neighbours found, measured on a sample, if the search was approximate.
     n_targets : int
         The number of points that were searched: n, except for the neighbours of new points.
+    spare : SpareNeighbors or None
+        Further neighbours, which a run directory keeps for when the data grow.
 
     Examples
     --------
@@ -65,6 +87,7 @@ class Neighbors(ReadOnly):
     exact: bool = True
     recall: float | None = None
     n_targets: int = None  # type: ignore[assignment]  # filled in below
+    spare: SpareNeighbors | None = None
 
     def __post_init__(self) -> None:
         indices, distances = np.asarray(self.indices), np.asarray(self.distances)

@@ -23,9 +23,27 @@ REVISION = 8
 #: The array of a saved step that holds its warnings.
 _WARNINGS = "warnings"
 #: Parameters of steps that do not change the result, and so are no part of its key.
-_MEANS = ("n_jobs", "progress", "blocks", "client", "layout", "elsewhere")
+_MEANS = ("n_jobs", "progress", "blocks", "client", "layout", "elsewhere", "earlier")
+#: The array of a saved step from which a later run may grow that holds the revision.
+_GROWS = "revision"
 
 logger = logging.getLogger("mdfuzzy")
+
+
+@dataclass(frozen=True, eq=False)
+class EarlierStep:
+    """The result of a step for some of the frames, from before the others were added.
+
+    Attributes
+    ----------
+    result : object
+        As the step returned it.
+    frames : (m,) int64
+        Which frames of the data it is for.
+    """
+
+    result: Any
+    frames: np.ndarray
 
 
 class Store(Protocol):
@@ -40,8 +58,11 @@ class Store(Protocol):
     def get(self, name: str, *, key: str = "") -> dict[str, np.ndarray] | None:
         """Return the arrays saved under `name` with this `key`; None if there are none."""
 
-    def put(self, name: str, *, key: str = "", **arrays: np.ndarray) -> None:
-        """Save `arrays` under `name` with `key`, replacing what is there."""
+    def put(self, name: str, *, key: str = "", growing: bool = False, **arrays: np.ndarray) -> None:
+        """Save `arrays` under `name` with `key`, replacing what is there; for `earlier` if it is growing."""
+
+    def earlier(self, name: str) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
+        """Return the arrays saved under `name` for some of the frames, and which they are; None if none."""
 
     def parts(self, name: str, *, key: str) -> BlockStore:
         """Return where the unfinished step `name` saves its blocks; emptied when the step is put."""
@@ -226,19 +247,29 @@ class Run(Mapping[str, Any]):
             result = unpack(made.kind, saved)
         else:
             means = {each: self._means[each] for each in _MEANS if each in made.options}
-            if store is not None and "blocks" in means:
-                means["blocks"] = store.parts(name, key=key)
-            elif store is not None:
-                store.parts(name, key=key)  # a store that only gives back what is finished refuses here
+            if store is not None:
+                blocks = store.parts(name, key=key)  # a store that only gives back what is finished refuses
+                means |= {"blocks": blocks} if "blocks" in means else {}
+            if store is not None and "earlier" in means:
+                means["earlier"] = _earlier(store.earlier(name), made)
             result, messages = _recorded(made, lambda: made.function(*arguments, **options, **means))
             if store is not None:
                 told = {_WARNINGS: np.array(messages, dtype=np.str_)}
-                store.put(name, key=key, **pack(result), **told)
+                growing = "earlier" in means
+                told |= {_GROWS: np.array(REVISION)} if growing else {}
+                store.put(name, key=key, growing=growing, **pack(result), **told)
         for message in messages:
             if message not in self.warnings:
                 self.warnings.append(message)
                 warn_user(message)
         return result
+
+
+def _earlier(saved: tuple[dict[str, np.ndarray], np.ndarray] | None, made: Step) -> EarlierStep | None:
+    """Return a result for some of the frames; None if another revision of the steps saved it."""
+    if saved is None or saved[0].get(_GROWS) != REVISION:
+        return None
+    return EarlierStep(unpack(made.kind, saved[0]), saved[1])
 
 
 def _hash(content: object) -> str:

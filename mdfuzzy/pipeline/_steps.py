@@ -25,7 +25,7 @@ from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.nearest import nearest_frames
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.pipeline._beta import explain_beta, scan_walk
-from mdfuzzy.pipeline._cache import step
+from mdfuzzy.pipeline._cache import EarlierStep, step
 from mdfuzzy.pipeline.settings import resolve_k
 from mdfuzzy.states.cores import Cores, find_cores, find_milestones
 from mdfuzzy.states.density import estimate_log_density, kde_bandwidth
@@ -68,11 +68,22 @@ def neighbors(
     blocks: BlockStore | None,
     client: "Client | None",
     layout: Literal["scattered", "sharded"] | None,
+    earlier: EarlierStep | None,
 ) -> Neighbors:
-    """Search by the metric of the data."""
-    return nearest_frames(
+    """Search by the metric of the data; what is kept gets spare neighbours, from which a search can grow."""
+    from mdfuzzy.neighbors.growing import SPARE, Earlier, grow_neighbors, with_spare
+
+    exact_here = recall == 1 and client is None
+    if earlier is not None and exact_here:
+        known = Earlier(earlier.result, earlier.frames)
+        if known.serves(data):
+            return grow_neighbors(
+                data, known, n_neighbors=n_neighbors, n_jobs=n_jobs, progress=progress, store=blocks
+            )
+    spare = SPARE if recall == 1 and blocks is not None else 0
+    found = nearest_frames(
         data,
-        n_neighbors=n_neighbors,
+        n_neighbors=min(n_neighbors + spare, len(data) - 1),
         recall=recall,
         n_jobs=n_jobs,
         progress=progress,
@@ -80,6 +91,7 @@ def neighbors(
         client=client,
         layout=layout,
     )
+    return with_spare(found, n_neighbors)
 
 
 @step(saved=False)

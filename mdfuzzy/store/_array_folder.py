@@ -49,15 +49,15 @@ class ArrayFolder:
             return []
         return sorted(file.stem for file in self.path.glob("*.json") if _NAME.fullmatch(file.stem))
 
-    def get(self, name: str, *, key: str = "") -> dict[str, np.ndarray] | None:
-        """Return the arrays that were put under `name` with this `key`; None if there are none.
+    def get(self, name: str, *, key: str | None = "") -> dict[str, np.ndarray] | None:
+        """Return the arrays that were put under `name` with this `key` (None: any); None if there are none.
 
         Damaged files count as not there; the log names them.
         """
         file = self._record(name)
         try:
             record = read_json(file)
-            if record["format"] != FORMAT or record["key"] != key:
+            if record["format"] != FORMAT or key not in (None, record["key"]):
                 return None
             arrays = {each: np.array(value, dtype=kind) for each, (kind, value) in record["values"].items()}
             for each, (stored, crc) in record["files"].items():

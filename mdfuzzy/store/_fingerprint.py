@@ -31,7 +31,11 @@ class Fingerprint:
     @property
     def key(self) -> str:
         """A hash of all."""
-        return hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:32]
+        return hashlib.sha256(self.as_json().encode()).hexdigest()[:32]
+
+    def as_json(self) -> str:
+        """Return it as a text that `read` takes once JSON has read it."""
+        return json.dumps(asdict(self))
 
     @classmethod
     def of(cls, data: Trajectories) -> "Fingerprint":
@@ -52,17 +56,55 @@ class Fingerprint:
         """Return the fingerprint that was saved as JSON."""
         return cls(str(content["compared"]), tuple(content["lengths"]), tuple(content["digests"]))
 
-    def grew_into(self, data: Trajectories) -> bool:
-        """Whether `data` begins with the same trajectories: frames were added to them, or trajectories."""
+    def frames_in(self, data: Trajectories) -> np.ndarray | None:
+        """Return which frames of `data` are those of this fingerprint, ascending; None if some are missing.
+
+        Frames may have been added at the end of trajectories, and trajectories anywhere in their list.
+
+        Examples
+        --------
+        >>> import mdfuzzy as mf
+        >>> known = Fingerprint.of(mf.Features([[[0.0], [1.0]], [[2.0]]]))
+        >>> known.frames_in(mf.Features([[[0.0], [1.0], [5.0]], [[7.0]], [[2.0]]]))
+        array([0, 1, 4])
+        >>> known.frames_in(mf.Features([[[0.0], [1.0]]])) is None
+        True
+        """
+        if self.compared != _compared(data):
+            return None
         parts = data.split(data.points)
-        return (
-            self.compared == _compared(data)
-            and len(self.lengths) <= len(parts)
-            and all(
-                length <= len(part) and digest(part[:length]) == known
-                for length, known, part in zip(self.lengths, self.digests, parts, strict=False)
-            )
-        )
+        starts = np.cumsum(data.lengths) - data.lengths
+        frames: list[np.ndarray] = []
+        at = 0
+        for length, known in zip(self.lengths, self.digests, strict=True):
+            while at < len(parts) and not (length <= len(parts[at]) and digest(parts[at][:length]) == known):
+                at += 1
+            if at == len(parts):
+                return None
+            frames.append(starts[at] + np.arange(length))
+            at += 1
+        return np.concatenate(frames).astype(np.int64)
+
+    def difference(self, data: Trajectories) -> str:
+        """Return in words why `data` does not hold these frames; empty if there is no simple reason."""
+        parts = data.split(data.points)
+        if self.compared != _compared(data):
+            return ""
+        found = [self._holds(number, parts) for number in range(len(self.lengths))]
+        if len(parts) < len(self.lengths):
+            return f"there were {len(self.lengths)} trajectories, and there are {len(parts)} now"
+        if found.count(False) * 2 > len(found):
+            return ""  # other data altogether
+        number = found.index(False)
+        length, left = self.lengths[number], len(parts[number])
+        if left < length:
+            return f"trajectory {number} shrank from {length:,} to {left:,} frames"
+        return f"the first {length:,} frames of trajectory {number} are others now"
+
+    def _holds(self, number: int, parts: list[np.ndarray]) -> bool:
+        if number >= len(parts) or len(parts[number]) < self.lengths[number]:
+            return False
+        return digest(parts[number][: self.lengths[number]]) == self.digests[number]
 
 
 def digest(*arrays: Any) -> str:

@@ -41,7 +41,10 @@ class FinishedRun:
         """Return the arrays of a saved step; None if there are none."""
         return self._saved.get(name, key=key)
 
-    def put(self, name: str, *, key: str = "", **arrays: np.ndarray) -> None:
+    def put(self, name: str, *, key: str = "", growing: bool = False, **arrays: np.ndarray) -> None:
+        """Never called: `parts` refuses before."""
+
+    def earlier(self, name: str) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
         """Never called: `parts` refuses before."""
 
     def parts(self, name: str, *, key: str) -> ArrayFolder:
@@ -88,7 +91,10 @@ class SavedSteps:
         self._put(name, key=key, **self._saved[name])
         return dict(self._saved[name])
 
-    def put(self, name: str, *, key: str = "", **arrays: np.ndarray) -> None:
+    def put(self, name: str, *, key: str = "", growing: bool = False, **arrays: np.ndarray) -> None:
+        """Never called: `parts` ends the run before."""
+
+    def earlier(self, name: str) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
         """Never called: `parts` ends the run before."""
 
     def parts(self, name: str, *, key: str) -> ArrayFolder:

@@ -13,22 +13,27 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._atomic import adopt_files, is_folder, refuse_links, remove_drafts
-from mdfuzzy._check import InputValueError
+from mdfuzzy._check import InputValueError, check_type
 from mdfuzzy.frames.loading import load
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.pipeline.run import cluster
 from mdfuzzy.pipeline.settings import Settings
 from mdfuzzy.store._array_folder import FORMAT, ArrayFolder, read_json, strangers, to_json, write_json
-from mdfuzzy.store._fingerprint import Fingerprint
+from mdfuzzy.store._fingerprint import Fingerprint, digest
 from mdfuzzy.store._lock import FolderLock
 from mdfuzzy.store._migration import OldRun
 from mdfuzzy.store._views import FinishedRun, SavedSteps, StepMissingError
+from mdfuzzy.store.state_names import StateNames, match_states
 
 #: The folder of the saved steps, and the file in it that says which run they belong to.
 _DATA, _RUN = "data", "run.json"
 #: Folders of the blocks of unfinished steps end like this.
 _PARTS = ".parts"
+#: The entry of a saved step that holds the fingerprint of the data it is for.
+_OF = "fingerprint"
+#: What holds the names of the states.
+_NAMES = "names"
 
 
 class RunDir:
@@ -69,6 +74,7 @@ class RunDir:
         self.path = Path(path)
         self._data = ArrayFolder(self.path / _DATA)
         self._lock = FolderLock(self._data.path)
+        self._begun: tuple[Trajectories, Fingerprint] | None = None
 
     def __repr__(self) -> str:
         return f"RunDir({str(self.path)!r}, {len(self.steps)} finished steps)"
@@ -76,7 +82,7 @@ class RunDir:
     @property
     def steps(self) -> tuple[str, ...]:
         """The names of the finished steps."""
-        return tuple(name for name in self._data.names if name != Path(_RUN).stem)
+        return tuple(name for name in self._data.names if name not in (Path(_RUN).stem, _NAMES))
 
     @property
     def settings(self) -> Settings | None:
@@ -219,6 +225,7 @@ class RunDir:
                 self._bring_up_to_date(data, fingerprint)
             self._remove_parts_of_finished_steps()
             self._write_run(data, settings, fingerprint)
+        self._begun = data, fingerprint
         return fingerprint.key
 
     def _write_run(self, data: Trajectories, settings: Settings, fingerprint: Fingerprint) -> None:
@@ -261,16 +268,23 @@ class RunDir:
         run = self._read_run()
         if run is None:
             return fingerprint
+        difference = ""
         if OldRun.is_here(self.path):
             same = OldRun(self.path).is_of(data)
         else:
             known = Fingerprint.read(run["fingerprint"])
-            same = known == fingerprint or known.grew_into(data)
+            same = known == fingerprint or known.frames_in(data) is not None
+            difference = "" if same else known.difference(data)
         metric = run.get("metric", data.metric.name)
         if not same and metric != data.metric.name:
             raise FileExistsError(
                 f"{self.path} holds the results of frames that were compared by {metric}, not by "
                 f"{data.metric.name}. Load them in the same way, or give another folder."
+            )
+        if difference:
+            raise FileExistsError(
+                f"{self.path} holds the results for other frames: {difference}. Frames and "
+                "trajectories may only be added. Nothing was changed; give another folder, or remove this one."
             )
         if not same:
             raise FileExistsError(
@@ -283,10 +297,25 @@ class RunDir:
         """Return the arrays put under `name` with this `key`; None if there are none, or damaged ones."""
         return self._data.get(name, key=key)
 
-    def put(self, name: str, *, key: str = "", **arrays: np.ndarray) -> None:
-        """Keep `arrays` under `name` with `key`, instead of what is there; remove the parts of `name`."""
-        self._data.put(name, key, **arrays)
+    def put(self, name: str, *, key: str = "", growing: bool = False, **arrays: np.ndarray) -> None:
+        """Keep `arrays` under `name` with `key`, instead of what is there; remove the parts of `name`.
+
+        With `growing` the data of the run that has begun is noted, for `earlier`.
+        """
+        of = {_OF: np.array(self._begun[1].as_json())} if growing and self._begun is not None else {}
+        self._data.put(name, key, **arrays, **of)
         self._remove_parts(name)
+
+    def earlier(self, name: str) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
+        """Return the arrays put under `name` for some of the frames of the run that has begun, and which.
+
+        None if there are none, or if these frames are not among those of the run.
+        """
+        arrays = self._data.get(name, key=None)
+        if self._begun is None or arrays is None or _OF not in arrays:
+            return None
+        frames = Fingerprint.read(json.loads(arrays.pop(_OF).item())).frames_in(self._begun[0])
+        return None if frames is None else (arrays, frames)
 
     def parts(self, name: str, *, key: str) -> ArrayFolder:
         """Return where the unfinished step `name` keeps its parts, with methods `get` and `put` like these.
@@ -296,6 +325,56 @@ class RunDir:
         self._data._record(name)
         self._remove_parts(name, but=key)
         return ArrayFolder(self._parts(name) / key)
+
+    @property
+    def names(self) -> StateNames | None:
+        """The names of the states, which they keep from run to run; None if none were given."""
+        saved = self._data.get(_NAMES, key=None)
+        return None if saved is None else _names_of(saved)
+
+    def name_states(self, result: Clustering) -> StateNames:
+        """Match the states of a run in this folder with those of the run before, and keep their names.
+
+        Parameters
+        ----------
+        result : Clustering
+            What `cluster` found with this store.
+
+        Returns
+        -------
+        StateNames
+            The names, and what appeared, vanished, split or merged.
+
+        Examples
+        --------
+        >>> import numpy as np, mdfuzzy as mf, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> rng, run = np.random.default_rng(0), mf.RunDir(folder.name)
+        >>> heaps = [rng.normal(size=(200, 2)) + shift for shift in (0, 6, 12)]
+        >>> print(run.name_states(mf.cluster(heaps[:2], store=run)))
+        states, by number and name: 0 = A, 1 = B
+        >>> print(run.name_states(mf.cluster(heaps, store=run)).events)
+        ('C appeared',)
+        >>> folder.cleanup()
+        """
+        check_type("result", result, Clustering, remedy="`cluster` makes it.")
+        if result.data is None or self._begun is None or self._begun[0] is not result.data:
+            raise InputValueError("`result` must come from the last run with this store; got another one.")
+        labels = result.labels
+        key = digest(labels) + self._begun[1].key
+        saved = self._data.get(_NAMES, key=key)  # nothing changed
+        if saved is None:
+            with self.lock():
+                found = self.earlier(_NAMES)
+                before = None if found is None else (_names_of(found[0]), found[0]["labels"])
+                frames = None if found is None else found[1]
+                names = match_states(before, labels, n_states=result.n_states, frames=frames)
+                content = {
+                    name: np.array(text, np.str_) for name, text in vars(names).items() if name != "used"
+                }
+                self.put(_NAMES, key=key, growing=True, labels=labels, used=np.array(names.used), **content)
+            return names
+        return _names_of(saved)
 
     def _remove_parts(self, name: str, *, but: str | None = None) -> None:
         folder = self._parts(name)
@@ -356,3 +435,8 @@ class RunDir:
                 "`mdfuzzy run` and cluster(..., store=RunDir(...)) make one."
             )
         return run
+
+
+def _names_of(saved: dict[str, np.ndarray]) -> StateNames:
+    names, events = (tuple(saved[name].tolist()) for name in ("names", "events"))
+    return StateNames(names=names, events=events, used=int(saved["used"]))

@@ -1,0 +1,318 @@
+"""Neighbours of data that have grown: new frames are searched, and earlier lists are completed.
+
+An earlier list of a frame holds its nearest frames, in order, as far as it goes. A new frame belongs into it
+if it is nearer than the last one. So the old frames are searched among the new ones only, each within the
+distance that its list reaches. A list is searched again if it is then too short, which may be where the
+number of neighbours grew and no new frame came near.
+
+Lists are kept with float32 distances, but ordered by float64. So a list ends where an old and a new
+neighbour agree in float32 (zeros excepted, which are exact). Hence the result has the bits of a search of
+all frames.
+"""
+
+import logging
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mdfuzzy._threads import run_ranges, thread_count
+from mdfuzzy.frames.metric import (
+    ALIGNED_MASS_RMSD,
+    ALIGNED_RMSD,
+    EUCLIDEAN,
+    MASS_RMSD,
+    RMSD,
+)
+from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.neighbors._coordinates import check_conformations
+from mdfuzzy.neighbors._copies import find_copies
+from mdfuzzy.neighbors._groups import Chunks, Index
+from mdfuzzy.neighbors._search import Aim
+from mdfuzzy.neighbors.blocks import BlockStore
+from mdfuzzy.neighbors.nearest import nearest_frames
+from mdfuzzy.neighbors.neighbors import Neighbors, SpareNeighbors
+
+#: Neighbours that are kept beyond those asked for. k is 3.5 ln n, so 2k grows by 7 ln 2 = 4.9 when the
+#: frames double, and by 7 when they grow by a factor of e.
+SPARE = 8
+#: Groups of queries that are completed together.
+_BLOCK = 512
+_STRETCH = 1024  # rows merged together
+#: If more than this share of the frames is left to search, all are: frames among themselves are faster.
+_MOST = 0.75
+#: Metrics whose searches are taken apart here.
+_KNOWN = (RMSD, MASS_RMSD, EUCLIDEAN, ALIGNED_RMSD, ALIGNED_MASS_RMSD)
+_END = np.float32(np.inf)  # the distance of entries beyond the end of a list
+
+logger = logging.getLogger("mdfuzzy")
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """What an earlier search found among some of the frames.
+
+    Attributes
+    ----------
+    neighbors : Neighbors
+        The neighbours of these frames among themselves, numbered as there.
+    frames : (m,) int64
+        Which frames of the data they are, ascending.
+    """
+
+    neighbors: Neighbors
+    frames: np.ndarray
+
+    def serves(self, data: Trajectories) -> bool:
+        """Whether the search of `data` can begin with this one."""
+        known = self.neighbors
+        return known.exact and known.n_targets == len(known) == len(self.frames) and data.metric in _KNOWN
+
+
+class _Lists(NamedTuple):
+    """Neighbours in rows; entries beyond the end of a row have an infinite distance."""
+
+    indices: np.ndarray
+    distances: np.ndarray
+
+    def put(self, rows: np.ndarray, found: "_Lists") -> None:
+        self.indices[rows], self.distances[rows] = found
+
+
+def grow_neighbors(
+    data: Trajectories,
+    earlier: Earlier,
+    *,
+    n_neighbors: int,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    store: BlockStore | None = None,
+) -> Neighbors:
+    """Return the exact neighbours of all frames, of which some were searched before.
+
+    Parameters
+    ----------
+    data : Trajectories
+        All frames.
+    earlier : Earlier
+        What is known of some of them.
+    n_neighbors : int
+        How many neighbours to find.
+    n_jobs : int, optional
+        Threads; every core by default.
+    progress : bool, optional
+        Whether to show a progress bar; by default in a terminal only.
+    store : BlockStore, optional
+        Keeps finished blocks.
+
+    Returns
+    -------
+    Neighbors
+        With the bits of a search of all frames, and spare neighbours.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = mf.Features(np.random.default_rng(0).normal(size=(500, 2)))
+    >>> first = mf.euclidean_neighbors(points.points[:400], n_neighbors=20)
+    >>> grown = grow_neighbors(points, Earlier(first, np.arange(400)), n_neighbors=20)
+    >>> fresh = mf.euclidean_neighbors(points, n_neighbors=20)
+    >>> np.array_equal(grown.indices, fresh.indices), np.array_equal(grown.distances, fresh.distances)
+    (True, True)
+    """
+    n, width = len(data), min(n_neighbors + SPARE, len(data) - 1)
+    found = _Lists(np.empty((n, width), np.int32), np.empty((n, width), np.float32))
+    data = data.weighted()  # distances do not depend on weights
+    new = np.setdiff1d(np.arange(n), earlier.frames, assume_unique=True)
+
+    if len(new):
+        logger.info(f"{len(new):,} of {n:,} frames are new; the others were searched before")
+        _complete(data, earlier, new, found, n_jobs, None if store is None else _Named(store, "old"))
+    else:
+        _copy(earlier, found)
+    short = earlier.frames[found.distances[earlier.frames, n_neighbors - 1] == _END]
+    if len(short):
+        logger.info(f"{len(short):,} of the earlier lists are too short: searched again")
+    left = np.union1d(new, short)
+    options: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress, "store": store}
+    if len(left) > _MOST * n:
+        return with_spare(nearest_frames(data, n_neighbors=width, **options), n_neighbors)
+    if len(left):
+        found.put(left, _among_all(data, left, width, **options))
+    spare = SpareNeighbors(found.indices[:, n_neighbors:], found.distances[:, n_neighbors:])
+    return Neighbors(found.indices[:, :n_neighbors], found.distances[:, :n_neighbors], spare=spare)
+
+
+def with_spare(found: Neighbors, n_neighbors: int) -> Neighbors:
+    """Return the first `n_neighbors` of those found, with the others as spare neighbours."""
+    if found.k == n_neighbors:
+        return found
+    spare = SpareNeighbors(found.indices[:, n_neighbors:], found.distances[:, n_neighbors:])
+    indices, distances = found.indices[:, :n_neighbors], found.distances[:, :n_neighbors]
+    return replace(found, indices=indices, distances=distances, spare=spare)
+
+
+class _Named:
+    """A store of blocks whose names begin with a word."""
+
+    def __init__(self, store: BlockStore, word: str) -> None:
+        self._store, self._word = store, word
+
+    def get(self, name: str) -> dict[str, np.ndarray] | None:
+        return self._store.get(f"{self._word}-{name}")
+
+    def put(self, name: str, /, **arrays: np.ndarray) -> None:
+        self._store.put(f"{self._word}-{name}", **arrays)
+
+
+def _among_all(data: Trajectories, frames: np.ndarray, width: int, **options: Any) -> _Lists:
+    """Search some frames among all: one neighbour more, as each is also its own."""
+    nearest = nearest_frames(data, n_neighbors=width + 1, queries=data.subset(frames), **options)
+    itself = nearest.indices == frames[:, None]
+    itself[~itself.any(axis=1), -1] = True  # it has many copies: the last is one too many
+    kept = ~itself
+    return _Lists(*(a[kept].reshape(len(frames), width) for a in (nearest.indices, nearest.distances)))
+
+
+def _copy(earlier: Earlier, found: _Lists) -> None:
+    """Fill in the earlier lists as they are."""
+    indices, distances = _known(earlier, np.arange(len(earlier.frames)))
+    width = min(indices.shape[1], found.indices.shape[1])
+    found.indices[:, :width], found.distances[:, :width] = indices[:, :width], distances[:, :width]
+    found.indices[:, width:], found.distances[:, width:] = 0, _END
+
+
+def _known(earlier: Earlier, rows: np.ndarray) -> _Lists:
+    """Return the earlier lists of some frames, in the numbers of all frames."""
+    known, spare = earlier.neighbors, earlier.neighbors.spare
+    indices, distances = known.indices[rows], known.distances[rows]
+    if spare is not None:
+        indices = np.concatenate([indices, spare.indices[rows]], axis=1)
+        distances = np.concatenate([distances, spare.distances[rows]], axis=1)
+    return _Lists(earlier.frames[indices].astype(np.int32), distances)
+
+
+def _complete(
+    data: Trajectories,
+    earlier: Earlier,
+    new: np.ndarray,
+    found: _Lists,
+    n_jobs: int | None,
+    store: BlockStore | None,
+) -> None:
+    """Fill in the lists of the old frames: their earlier ones with the new frames in between."""
+    width = found.indices.shape[1]
+    index, chunks, targets = _index(data, earlier.frames, new, width, n_jobs, store)
+    most = min(width, len(targets))
+    for number, first in enumerate(range(0, len(chunks), _BLOCK)):
+        part = chunks.take(slice(first, first + _BLOCK))
+        saved = None if store is None else store.get(f"{number:05d}")
+        if saved is not None:
+            found.put(saved["rows"], _Lists(saved["indices"], saved["distances"]))
+            continue
+        rows = part.order
+        known = _known(earlier, rows)
+        reach = np.where(known.distances < _END, known.distances, np.float32(0)).max(axis=1)
+        # A bound in float64 of what may round to the reach in float32.
+        limits = reach.astype(np.float64) * (1 + 1e-6) * np.sqrt(index.atoms)
+        pairs = index.within_squares(part, limits, n_neighbors=most, n_jobs=n_jobs)
+        near = _in_rows(index, targets, pairs, reach, most)
+        block = _merged(known, near, width, n_jobs)
+        found.put(earlier.frames[rows], block)
+        if store is not None:
+            arrays = {"indices": block.indices, "distances": block.distances}
+            store.put(f"{number:05d}", rows=earlier.frames[rows], **arrays)
+
+
+def _index(
+    data: Trajectories,
+    old: np.ndarray,
+    new: np.ndarray,
+    width: int,
+    n_jobs: int | None,
+    store: BlockStore | None,
+) -> tuple[Index, Chunks, np.ndarray]:
+    """Return an index of the new frames, the old ones as queries, and which frames its targets are."""
+    from mdfuzzy.neighbors._choice import choose_way
+    from mdfuzzy.neighbors._points import build_points
+
+    among, others = data.subset(new), data.subset(old)
+    if data.metric.superpose:
+        xyz, queries = check_conformations(among, others, n_jobs)
+        assert queries is not None, "they are given"
+    else:
+        xyz, queries = among.points, others.points
+    copies = find_copies(xyz, width)
+    if copies is not None:
+        xyz, new = xyz[copies.kept], new[copies.kept]
+    if not data.metric.superpose:
+        index = build_points(np.asarray(xyz, np.float64), n_jobs=n_jobs)
+        return index, index.chunks(np.asarray(queries, np.float64), n_jobs), new
+    aim = Aim(min(width, len(xyz)))
+    way = choose_way(xyz, queries, aim, store=store, threads=thread_count(n_jobs), n_jobs=n_jobs)
+    return way.index, way.chunks, new
+
+
+def _in_rows(
+    index: Index,
+    targets: np.ndarray,
+    pairs: tuple[np.ndarray, np.ndarray, np.ndarray],
+    reach: np.ndarray,
+    most: int,
+) -> _Lists:
+    """Return pairs in rows, in the order of their exact distances and then of their frames."""
+    rows, indices, squares = pairs
+    frames, distances = targets[indices], index.lengths(squares)
+    near = distances <= reach[rows]
+    rows, frames, squares, distances = rows[near], frames[near], squares[near], distances[near]
+    order = np.lexsort((frames, squares, rows))
+    rows, frames, distances = rows[order], frames[order], distances[order]
+    counts = np.bincount(rows, minlength=len(reach))
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    kept = place < most
+    width = int(min(most, counts.max(initial=0)))
+    found = _Lists(np.zeros((len(reach), width), np.int32), np.full((len(reach), width), _END))
+    found.indices[rows[kept], place[kept]] = frames[kept]
+    found.distances[rows[kept], place[kept]] = distances[kept]
+    return found
+
+
+def _merged(known: _Lists, near: _Lists, width: int, n_jobs: int | None = None) -> _Lists:
+    """Return the first `width` of two lists in one; a row ends where their order is not known.
+
+    Examples
+    --------
+    >>> known = _Lists(np.array([[1, 2, 3]]), np.array([[0.0, 0.5, 0.7]], np.float32))
+    >>> near = _Lists(np.array([[0, 4]]), np.array([[0.0, 0.6]], np.float32))
+    >>> _merged(known, near, 4)  # of equal points the first is nearer
+    _Lists(indices=array([[0, 1, 2, 4]], dtype=int32), distances=array([[0. , 0. , 0.5, 0.6]], dtype=float32))
+    >>> near = _Lists(np.array([[0]]), np.array([[0.5]], np.float32))
+    >>> _merged(known, near, 4).distances  # which of 0 and 2 is nearer is lost
+    array([[ 0., inf, inf, inf]], dtype=float32)
+    """
+    n, old = known.indices.shape
+    total = old + near.indices.shape[1]
+    found = _Lists(np.zeros((n, width), np.int32), np.full((n, width), _END))
+
+    def merge(first: int, last: int) -> None:
+        part = slice(first, last)
+        indices = np.concatenate([known.indices[part], near.indices[part]], axis=1)
+        distances = np.concatenate([known.distances[part], near.distances[part]], axis=1)
+        # Bits of floats that are not negative ascend as they do. Equal distances stay in the order of their
+        # list; zeros, which are exact, are in the order of their frames.
+        keys = distances.view(np.uint32).astype(np.uint64) << np.uint64(32)
+        keys |= np.where(distances == 0, indices, np.arange(total)).astype(np.uint64)
+        order = np.argsort(keys, axis=1)
+        indices, distances = (np.take_along_axis(a, order, axis=1) for a in (indices, distances))
+        is_new = order >= old
+        mixed = (distances[:, 1:] == distances[:, :-1]) & (is_new[:, 1:] != is_new[:, :-1])
+        mixed &= (distances[:, 1:] > 0) & (distances[:, 1:] < _END)
+        # Nothing is known from the first of the equal distances on.
+        bound = np.where(mixed, distances[:, 1:], _END).min(axis=1, initial=_END)
+        distances[distances >= bound[:, None]] = _END
+        size = min(width, total)
+        found.indices[part, :size] = np.where(distances < _END, indices, 0)[:, :size]
+        found.distances[part, :size] = distances[:, :size]
+
+    run_ranges(merge, n, _STRETCH, n_jobs)
+    return found
