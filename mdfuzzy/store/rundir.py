@@ -284,7 +284,7 @@ class RunDir:
         if difference:
             raise FileExistsError(
                 f"{self.path} holds the results for other frames: {difference}. Frames and "
-                "trajectories may only be added. Nothing was changed; give another folder, or remove this one."
+                "trajectories may only be added. Give another folder, or remove this one."
             )
         if not same:
             raise FileExistsError(
