@@ -32,6 +32,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--python", default=sys.executable, help="the interpreter whose mdfuzzy is attacked")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--patience", type=float, default=1.0, help="times the seconds that a case may take")
     parser.add_argument("--bad", action="store_true", help="print every bad ending")
     options = parser.parse_args()
     bad = 0
@@ -40,7 +41,11 @@ def main() -> int:
         cases = import_module(f"attack.{name}").cases(options.count or count, seed=options.seed)
         start, results = time.monotonic(), []
         with tempfile.TemporaryDirectory() as folder:
-            tries = {"python": options.python, "processes": options.processes, "patience": patience}
+            tries = {
+                "python": options.python,
+                "processes": options.processes,
+                "patience": patience * options.patience,
+            }
             for case, answer in try_all(cases, name, Path(folder), **tries):
                 results.append((case["row"], answer["outcome"]))
                 if options.bad and answer["outcome"] in BAD:

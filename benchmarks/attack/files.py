@@ -54,6 +54,12 @@ def _load(path: Path) -> object:
     return mf.load(str(path), top=str(mf.datasets.folder() / "ala2.pdb"))
 
 
+def warm(folder: Path) -> None:
+    """Compile and make what all cases share, which counts for none of them."""
+    for form in FORMATS:
+        _whole(form, folder)
+
+
 def attempt(case: dict, folder: Path) -> dict:
     """Load a damaged file and say what happened."""
     with warnings.catch_warnings():

@@ -31,6 +31,12 @@ def _whole(folder: Path) -> tuple[float, dict[str, np.ndarray]]:
     return time.monotonic() - start, runs.findings(output)
 
 
+def warm(folder: Path) -> None:
+    """Compile and make what all cases share, which counts for none of them."""
+    runs.call(runs.arguments(runs.source(folder), folder / "first"))
+    _whole(folder)
+
+
 def attempt(case: dict, folder: Path) -> dict:
     """Kill a run, run the command again, and compare."""
     duration, expected = _whole(folder)

@@ -83,6 +83,11 @@ def cases(count: int, *, seed: int = 0) -> list[dict]:
     return named[: max(count, 150)]
 
 
+def warm(folder: Path) -> None:
+    """Compile and make what all cases share, which counts for none of them."""
+    runs.call(runs.arguments(runs.source(folder), folder / "whole"))
+
+
 def attempt(case: dict, folder: Path) -> dict:
     """Run a command line among files of a user."""
     place = folder / "lines"

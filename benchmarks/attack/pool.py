@@ -102,7 +102,7 @@ def try_all(
         while (case := todo.get()) is not None:
             if worker is None or not worker.alive:
                 worker = Worker(python, kind, place)
-                worker.ask({"warm": True}, 300.0)
+                worker.ask({"warm": True}, 1800.0)
             done.put((case, worker.ask(case, patience)))
         if worker is not None:
             worker.end()

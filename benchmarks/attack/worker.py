@@ -13,10 +13,15 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    attempt = import_module(f"attack.{kind}").attempt
+    module = import_module(f"attack.{kind}")
     for line in sys.stdin:
         case = json.loads(line)
-        answers.write(json.dumps({} if "warm" in case else attempt(case, folder)) + "\n")
+        if "warm" in case:
+            module.warm(folder)
+            answer = {}
+        else:
+            answer = module.attempt(case, folder)
+        answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 

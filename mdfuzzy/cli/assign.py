@@ -7,7 +7,7 @@ import click
 
 import mdfuzzy as mf
 from mdfuzzy.cli.options import Command, load_files, output_option, reading_options, run_argument
-from mdfuzzy.cli.outputs import write_exports
+from mdfuzzy.cli.outputs import place_of, write_exports
 
 
 @click.command("assign", cls=Command)
@@ -25,6 +25,7 @@ def command(folder: str, files: tuple[str, ...], output: str | None, **reading: 
       mdfuzzy assign out new*.xtc
       mdfuzzy assign out new*.xtc -o new --stride 10
     """
+    place = place_of(folder, output, "exports", "assigned")
     run = mf.RunDir(folder)
     result = run.load()
     known = run.reading or {}
@@ -35,7 +36,6 @@ def command(folder: str, files: tuple[str, ...], output: str | None, **reading: 
         reading["reference"] = result.data  # the structure on which the run was aligned
     found = mf.assign(result, load_files(files, **reading))
     click.echo(found.summary())
-    place = Path(folder, "exports", "assigned") if output is None else Path(output)
     with run.lock():
         for line in write_exports(place, found, ["pyemma", "table"]):
             click.echo(line)

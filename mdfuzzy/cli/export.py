@@ -6,8 +6,9 @@ from typing import Any
 import click
 
 import mdfuzzy as mf
+from mdfuzzy._atomic import new_files
 from mdfuzzy.cli.options import Command, Decorated, Option, output_option, run_argument
-from mdfuzzy.cli.outputs import write_exports
+from mdfuzzy.cli.outputs import place_of, write_exports
 from mdfuzzy.exports.kinds import KINDS
 
 
@@ -70,7 +71,7 @@ def command(folder: str, output: str | None, reference: str | None, **options: A
       mdfuzzy export out --trajectories --format xtc -n 100
       mdfuzzy export out --reference crystal.pdb
     """
-    place = Path(folder, "exports") if output is None else Path(output)
+    place = place_of(folder, output, "exports")
     kinds = [name for name in KINDS if options.pop(name)]
     given = {name: value for name, value in options.items() if value is not None}
     if given and not kinds:
@@ -88,7 +89,9 @@ def command(folder: str, output: str | None, reference: str | None, **options: A
 
             found = reference_rmsd(result, reference)
             click.echo(found)
-            click.echo(f"RMSD to the reference: {found.write(place / 'reference.csv', overwrite=True)}")
+            with new_files(place, "reference", overwrite=True) as stage:
+                found.write(stage / "reference.csv")
+            click.echo(f"RMSD to the reference: {place / 'reference.csv'}")
         elif not kinds:
             kinds = list(KINDS)
         for line in write_exports(place, result, kinds, trajectories=given):

@@ -48,6 +48,15 @@ class Transcript:
             file.write(f"{head}{__version__}\n\n{chr(10).join(self._lines)}\n".encode())
 
 
+def place_of(run: str, output: str | None, *names: str) -> Path:
+    """Return the folder that was given, or the one of these names in the run directory, which is no link."""
+    if output is not None:
+        return Path(output)
+    place = Path(run, *names)
+    refuse_links(place, inside=Path(run))
+    return place
+
+
 def write_outputs(folder: Path, result: "Clustering") -> Iterator[str]:
     """Write everything into a run directory and yield a line about each part."""
     for name in ("plots", "exports"):

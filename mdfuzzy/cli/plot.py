@@ -6,7 +6,7 @@ import click
 
 import mdfuzzy as mf
 from mdfuzzy.cli.options import Command, Option, output_option, run_argument
-from mdfuzzy.cli.outputs import write_pictures
+from mdfuzzy.cli.outputs import place_of, write_pictures
 
 
 @click.command("plot", cls=Command)
@@ -29,7 +29,7 @@ def command(folder: str, kinds: tuple[str, ...], output: str | None) -> None:
       mdfuzzy plot out
       mdfuzzy plot out --kind states --kind transitions -o figures
     """
-    place = Path(folder, "plots") if output is None else Path(output)
+    place = place_of(folder, output, "plots")
     run = mf.RunDir(folder)
     with run.lock():
         for line in write_pictures(place, run.load(), kinds=kinds):

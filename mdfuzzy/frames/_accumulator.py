@@ -260,6 +260,11 @@ def _as_slice(rows: np.ndarray) -> slice | np.ndarray:
 
 def _check_box(chunk: "md.Trajectory", rows: slice | np.ndarray, numbers: np.ndarray, piece: Piece) -> None:
     """Raise if a frame has a periodic box that cannot be one."""
+    if (chunk.unitcell_lengths is None) != (chunk.unitcell_angles is None):
+        raise InputValueError(
+            f"Periodic boxes must have lengths and angles; those of {piece.name} lack one of the two. "
+            f"Correct or remove them."
+        )
     if chunk.unitcell_lengths is None:
         return
     lengths, angles = chunk.unitcell_lengths[rows], chunk.unitcell_angles[rows]

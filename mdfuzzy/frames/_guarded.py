@@ -17,6 +17,7 @@ import numpy as np
 
 from mdfuzzy._kernels.process import start_python
 from mdfuzzy.frames._damage import DamageError, WrongAtomsError
+from mdfuzzy.frames._plain_path import plain_path
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -146,8 +147,9 @@ def _read_chunks(path: str, size: int, topology: "md.Topology") -> Iterator[tupl
         for start in range(0, len(whole.xyz), size):
             yield whole.xyz[start : start + size], whole.time[start : start + size], None, None
     else:
-        for chunk in md.iterload(path, top=topology, chunk=size):
-            yield _checked(chunk.xyz, chunk.time, chunk.unitcell_lengths, chunk.unitcell_angles)
+        with plain_path(path) as plain:
+            for chunk in md.iterload(plain, top=topology, chunk=size):
+                yield _checked(chunk.xyz, chunk.time, chunk.unitcell_lengths, chunk.unitcell_angles)
 
 
 def _checked(

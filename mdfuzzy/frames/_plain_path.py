@@ -19,7 +19,8 @@ def plain_path(path: str) -> Iterator[str]:
     if path.isascii():
         yield path
         return
-    name = "file" + os.path.splitext(path)[1]
+    base, last = os.path.splitext(path)
+    name = "file" + (os.path.splitext(base)[1] if last == ".gz" else "") + last
     for folder in (tempfile.gettempdir(), "/tmp", "/var/tmp"):
         if not folder.isascii() or not os.path.isdir(folder):
             continue

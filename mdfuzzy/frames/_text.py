@@ -153,6 +153,8 @@ def _pdb(lines: Iterator[bytes], n_atoms: int) -> Iterator[None]:
     """
     atoms, expected, inside = 0, 0, False
     for line in lines:
+        if b"MODE".startswith(line.rstrip(b" ")):  # without the end of a line, and not blank
+            raise DamageError(_CUT)
         if line.startswith((b"ATOM  ", b"HETATM")):
             if len(line.rstrip(b"\r\n")) < 54:
                 raise DamageError("an atom of the next one has no three coordinates of full width")

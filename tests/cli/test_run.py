@@ -321,6 +321,31 @@ def test_files_of_others_are_not_replaced(finished, tmp_path, capsys, command, n
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "mine"}
 
 
+@pytest.mark.parametrize(
+    ("command", "name"), [("plot", "plots"), ("export", "exports"), ("assign", "exports")]
+)
+def test_links_in_the_run_directory_are_not_followed(files, finished, tmp_path, capsys, command, name):
+    run, outside = tmp_path / "run", tmp_path / "outside"
+    shutil.copytree(finished, run)
+    shutil.rmtree(run / name)
+    outside.mkdir()
+    (run / name).symlink_to(outside)
+    more = [str(files / "a.xtc")] if command == "assign" else []
+    assert main([command, str(run), *more]) == 2
+    assert f"{name} must be a folder; it is a symbolic link" in the_line(capsys.readouterr().err)
+    assert list(outside.iterdir()) == []
+
+
+def test_a_table_of_others_is_not_replaced_by_the_rmsd_to_a_reference(files, finished, tmp_path, capsys):
+    (tmp_path / "reference.csv").write_text("mine")
+    command = ["export", str(finished), "--reference", str(files / "top.pdb"), "-o", str(tmp_path)]
+    assert main(command) == 2
+    assert "'reference.csv', which no earlier export wrote" in capsys.readouterr().err
+    assert (tmp_path / "reference.csv").read_text() == "mine"
+    (tmp_path / "reference.csv").unlink()
+    assert [main(command), main(command)] == [0, 0]
+
+
 def test_inputs_below_the_output_folder_are_left_alone(files, tmp_path, capsys):
     place = tmp_path / "w" / "data.tmp"
     shutil.copytree(files, place)

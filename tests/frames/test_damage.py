@@ -18,6 +18,7 @@ from mdfuzzy.frames._damage import DamageError, WrongAtomsError
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:Warning. The 'netCDF4' Python package"),
 ]
 
 
@@ -55,19 +56,27 @@ def frame_size(extension, tmp_path):
 # ------------------------------------------------------------------------------------------------ paths
 
 
-@pytest.mark.parametrize("extension", ["xtc", "trr", "dcd", "h5", "pdb", "xyz"])
+@pytest.mark.parametrize(
+    "extension",
+    [
+        *("xtc", "trr", "dcd", "nc", "h5", "dtr", "gro", "lammpstrj"),
+        *("mdcrd", "pdb", "pdb.gz", "cif", "xyz", "xyz.gz"),
+    ],
+)
 def test_path_that_is_not_in_ascii(tmp_path, extension):
     folder = tmp_path / "müller 数据"
     folder.mkdir()
     trajectory = peptide_trajectory(9)
     plain = save(trajectory, tmp_path / f"a.{extension}")
     path = folder / f"läuft.{extension}"
-    shutil.copy(plain, path)
+    copy = shutil.copytree if plain.is_dir() else shutil.copy  # DTR files are folders
+    copy(plain, path)
     frames = load(path)
     np.testing.assert_array_equal(frames.xyz, load(plain).xyz)
     back = frames.trajectory([8, 2], atoms="all")
     np.testing.assert_allclose(back.xyz, trajectory.xyz[[8, 2]], atol=2e-6)
-    assert _formats.frame_count(str(path)) == (9 if extension in ("xtc", "trr", "dcd", "h5") else None)
+    counted = extension in ("xtc", "trr", "dcd", "nc", "h5")
+    assert _formats.frame_count(str(path)) == (9 if counted else None)
     assert os.listdir(folder) == [path.name]
 
 
@@ -292,6 +301,16 @@ def test_every_cut_within_the_last_frame_is_noticed(tmp_path, extension):
     assert noticed > (140 if extension != "pdb" else 40)
 
 
+def test_pdb_cut_within_the_first_line_of_a_model(tmp_path):
+    path = save(peptide_trajectory(3), tmp_path / "a.pdb")
+    data = path.read_bytes()
+    start = data.index(b"MODEL        2")
+    for more in range(1, 14):
+        path.write_bytes(data[: start + more])
+        with refuses(path, "then the file ends too early", 2):
+            load(path)
+
+
 def test_gro_cut_within_its_box(tmp_path):
     path = save(peptide_trajectory(3), tmp_path / "a.gro")
     path.write_bytes(path.read_bytes().rstrip()[:-2])
@@ -391,6 +410,13 @@ def test_box_that_cannot_be_one(tmp_path, lengths):
         mf.load(with_box(lengths))
     with pytest.raises(ValueError, match=r"a\.dcd' has one of .* nm with angles 90, 90, 90 in frame 9"):
         load(save(with_box(lengths), tmp_path / "a.dcd"))
+
+
+def test_box_without_angles():
+    trajectory = peptide_trajectory(12)
+    trajectory.unitcell_angles = None
+    with pytest.raises(ValueError, match=r"must have lengths and angles; those of .* lack one of the two"):
+        mf.load(trajectory)
 
 
 def test_box_without_a_volume():
