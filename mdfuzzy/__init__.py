@@ -23,7 +23,10 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
         "loading": ("load",),
         "regions": ("ramachandran_regions",),
     },
-    "features": {"featurizing": ("featurize",)},
+    "features": {
+        "featurizing": ("featurize",),
+        "decomposition": ("pca", "tica", "vamp"),
+    },
     "workers": {},
     "neighbors": {
         "graph": ("Graph",),

@@ -8,6 +8,9 @@ from mdfuzzy import mdanalysis as mdanalysis
 from mdfuzzy import plots as plots
 from mdfuzzy import report as report
 from mdfuzzy._check import InputError as InputError
+from mdfuzzy.features.decomposition import pca as pca
+from mdfuzzy.features.decomposition import tica as tica
+from mdfuzzy.features.decomposition import vamp as vamp
 from mdfuzzy.features.featurizing import featurize as featurize
 from mdfuzzy.frames.aligned import AlignedFrames as AlignedFrames
 from mdfuzzy.frames.features import Features as Features

@@ -31,7 +31,7 @@ LIBRARIES: dict[str, set[str]] = {
     "sklearn": {"pipeline"},
     "threadpoolctl": {"_threads"},
     "distributed": {"workers"},
-    "deeptime": {"kinetics"},
+    "deeptime": {"features", "kinetics"},
     "matplotlib": {"plots"},
     "plotly": {"report"},
     "pyarrow": {"exports"},

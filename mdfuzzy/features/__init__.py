@@ -8,6 +8,7 @@ from mdfuzzy.features.distances import Distances, GroupDistances
 from mdfuzzy.features.feature import Feature
 from mdfuzzy.features.featurizer import Featurizer
 from mdfuzzy.features.functions import Function
+from mdfuzzy.features.reduction import Reduction
 from mdfuzzy.features.torsions import Torsions
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Function",
     "Given",
     "GroupDistances",
+    "Reduction",
     "Torsions",
     "soft_contact",
 ]

@@ -9,12 +9,16 @@ import numpy.typing as npt
 
 from mdfuzzy._check import InputTypeError, InputValueError, check_int
 from mdfuzzy.features._parsing import take_feature
+from mdfuzzy.features._moments import MomentSums
 from mdfuzzy.features.columns import Given
+from mdfuzzy.features.components import embed
+from mdfuzzy.features.decomposition import reduced
 from mdfuzzy.features.feature import Feature
 from mdfuzzy.features.featurizer import Featurizer
+from mdfuzzy.features.reduction import Reduction, describe
 from mdfuzzy.features.scaling import scale_columns
 from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.streaming import open_stream
+from mdfuzzy.frames.streaming import LoadedStream, Stream, open_stream
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.frames.weights import Weights
 
@@ -51,6 +55,7 @@ def featurize(
     weights: Weights | None = None,
     log_weights: Weights | None = None,
     temperature: float | None = None,
+    reduction: Reduction | None = None,
     max_features: int = 5000,
     progress: bool | None = None,
 ) -> Features:
@@ -85,6 +90,9 @@ def featurize(
     atoms : str or (m,) array of int, optional
         The atoms that structures are shown with and superposed by; by default the heavy atoms of the solute.
         Features do not depend on them.
+    reduction : features.Reduction, optional
+        Reduce the features to components at once: the same as `tica`, `vamp` or `pca` of the result, but the
+        files are read twice, and only the components are held in memory.
     max_features : int
         The most columns that are computed; more are an error before anything is read.
     progress : bool, optional
@@ -131,11 +139,47 @@ def featurize(
     featurizer = Featurizer.of(computed, stream.first_frame())
     featurizer.check_width(max_features)
     logger.info(f"computing {len(featurizer.names):,} features: {', '.join(map(_word, wanted))}")
-    values, counts, attributes = stream.read(featurizer.compute, atoms=featurizer.atoms)
-    data = _assembled(wanted, featurizer, values, counts, attributes)
+    given = any(isinstance(each, Given) for each in wanted)
+    mixed = reduction is not None and reduction.method == "PCA" and len(set(featurizer.units)) > 1
+    if reduction is not None and not given and not mixed:
+        data = _components(stream, featurizer, reduction)
+    else:
+        data = _assembled(wanted, featurizer, *stream.read(featurizer.compute, atoms=featurizer.atoms))
+        if reduction is not None:
+            data = reduced(data, reduction)
     if again is not None:
         data = again.like(data)
     return data.weighted(weights, log_weights=log_weights, temperature=temperature)
+
+
+def _components(stream: Stream | LoadedStream, featurizer: Featurizer, reduction: Reduction) -> Features:
+    """Read the trajectories twice: to find the components, and to compute them."""
+    weights = tuple(each.weight for each in featurizer.features)
+    names = featurizer.names
+    _refuse_twins(names)
+    column_weights = np.repeat(weights, [len(each.names) for each in featurizer.bound])
+    factors = None if np.all(column_weights == 1) else column_weights
+    step, lengths = stream.timestep, stream.lengths
+    lag = reduction.frames(step, max(lengths), known=step is not None)
+    sums = MomentSums(lag, lengths)
+
+    def add(trajectory: int, rows: np.ndarray) -> None:
+        sums.add(trajectory, embed(rows, featurizer.periods, factors))
+
+    stream.read(featurizer.compute, atoms=featurizer.atoms, sink=add)
+    columns = {"inputs": names, "periods": featurizer.periods, "column_weights": factors}
+    components = reduction.fit(sums.halves(), lag=lag, timestep=step, **columns)
+    logger.info(describe(components))
+    complete = featurizer.then(components)
+    values, counts, attributes = stream.read(complete.transform, atoms=featurizer.atoms)
+    assert values is not None, "rows are kept"
+    units = ("",) * len(components)
+    data = Features.made(
+        values, counts, names=components.names, units=units, featurizer=complete, **attributes
+    )
+    if data.times is not None and data.timestep is None:
+        reduction.frames(None, max(counts))  # raises
+    return data
 
 
 def _take(wanted: "Wanted") -> tuple[Feature | Given, ...]:
@@ -189,13 +233,7 @@ def _assembled(
         periods += found_periods
         units += [unit] * len(found_names)
         weights += [each.weight] * len(found_names)
-    twice = (
-        next((name for name in names if names.count(name) > 1), None)
-        if len(set(names)) < len(names)
-        else None
-    )
-    if twice is not None:
-        raise InputValueError(f"`features` must be different columns; got {twice!r} twice. Leave one out.")
+    _refuse_twins(names)
     rows = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
     return Features.made(
         rows,
@@ -207,3 +245,10 @@ def _assembled(
         featurizer=featurizer if all(isinstance(each, Feature) for each in wanted) else None,
         **attributes,
     )
+
+
+def _refuse_twins(names: Sequence[str]) -> None:
+    """Raise if two columns have one name: they are the same."""
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise InputValueError(f"`features` must be different columns; got {twice!r} twice. Leave one out.")

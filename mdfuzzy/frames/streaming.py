@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError, check_optional_bool
 from mdfuzzy.frames._extraction import make_plan_for_features
+from mdfuzzy.frames._formats import has_times
 from mdfuzzy.frames._rows import RowStore
 from mdfuzzy.frames._selection import Bonds, select_atoms
 from mdfuzzy.frames._window import Window
@@ -94,6 +95,28 @@ class Stream:
         piece = self._trajectories[0][0]
         return next(iter(piece.chunks(self.topology)))[0]
 
+    @property
+    def lengths(self) -> list[int]:
+        """The frames of every trajectory that will be read, as far as that is known now; at least 1."""
+        counts = [[piece.frame_count() or 0 for piece in pieces] for pieces in self._trajectories]
+        return [max(sum(each) // self._window.stride, 1) for each in counts]
+
+    @property
+    def timestep(self) -> float | None:
+        """The time in ps between the first two frames that will be read; None if they have no times."""
+        stride, given = self._window.stride, self._window.timestep
+        if given is not None:
+            return stride * given
+        times: list[float] = []
+        piece = self._trajectories[0][0]
+        for chunk in piece.chunks(self.topology):
+            if not has_times(piece.path, chunk.time):
+                return None
+            times += chunk.time[:2].tolist()
+            if len(times) > 1:
+                break
+        return stride * float(f"{times[1] - times[0]:.6g}") if len(times) > 1 else None
+
 
 @dataclass(frozen=True, eq=False)
 class LoadedStream:
@@ -109,6 +132,16 @@ class LoadedStream:
     def first_frame(self) -> "md.Trajectory":
         """Return the first frame."""
         return self.frames.trajectory([0], atoms="all" if self.frames.sources else "loaded")
+
+    @property
+    def lengths(self) -> list[int]:
+        """The frames of every trajectory."""
+        return self.frames.lengths.tolist()
+
+    @property
+    def timestep(self) -> float | None:
+        """The time between frames in ps; None if it is not known."""
+        return self.frames.timestep
 
     def read(
         self, rows: "Rows", *, atoms: np.ndarray, sink: "Sink | None" = None

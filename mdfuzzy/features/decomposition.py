@@ -1,0 +1,201 @@
+"""Slow components (TICA, VAMP) and principal components (PCA) of features."""
+
+import logging
+from typing import Any
+
+import numpy as np
+
+from mdfuzzy._check import check_type
+from mdfuzzy._messages import warn_user
+from mdfuzzy.features._moments import MomentSums
+from mdfuzzy.features.components import embed
+from mdfuzzy.features.featurizer import follow
+from mdfuzzy.features.reduction import Reduction, describe
+from mdfuzzy.frames.features import Features, as_data
+
+logger = logging.getLogger("mdfuzzy")
+
+#: Numbers that are taken at a time.
+_AT_ONCE = 8_000_000
+
+
+def tica(features: Features, *, lag: float, dim: int | None = None, kinetic_map: bool = True) -> Features:
+    """Return the slow components of features, by time-lagged independent component analysis.
+
+    Parameters
+    ----------
+    features : Features
+        With times; of features without times the lag counts frames. Periodic columns enter as cosines and
+        sines. The dynamics are taken to be reversible.
+    lag : float
+        The lag time in ps: components that relax faster are not resolved. It must be much shorter than the
+        trajectories.
+    dim : int, optional
+        How many components. By default those whose autocorrelation at the lag time stays above that of a
+        process that relaxes within it, on the half of the data that they were not fitted on; at least 1 and
+        at most 5.
+    kinetic_map : bool
+        Whether components are multiplied by their autocorrelations, so that the distance between two frames
+        is their kinetic distance. Fast components then count less.
+
+    Returns
+    -------
+    Features
+        The components, with times, topology and sources of `features`. Their `components` say what they are:
+        timescales, shares of kinetic variance, correlations with the features, and the reason for their
+        number.
+
+    Raises
+    ------
+    ValueError
+        If the lag is shorter than the time between frames or longer than the trajectories, if there are fewer
+        independent features than `dim`, or if all features are constant.
+
+    Warns
+    -----
+    UserWarning
+        If some features are constant or equal, if trajectories are shorter than the lag, or if the frames
+        have weights, which are not used.
+
+    See Also
+    --------
+    vamp : The same for dynamics that are not reversible.
+    pca : Components of the largest variance.
+    featurize : Features of trajectories.
+
+    References
+    ----------
+    * G. Pérez-Hernández et al., *Identification of slow molecular order parameters for Markov model
+      construction*, J. Chem. Phys. 139 (2013) 015102.
+    * F. Noé and C. Clementi, *Kinetic distance and kinetic maps from molecular dynamics simulation*, J. Chem.
+      Theory Comput. 11 (2015) 5002-5011.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> slow = np.cumsum(rng.random(4000) < 0.02) % 2
+    >>> values = np.column_stack([3 * rng.normal(size=4000), slow + 0.1 * rng.normal(size=4000)])
+    >>> data = mf.Features(values, names=["fast", "slow"], times=np.arange(4000.0))
+    >>> found = mf.tica(data, lag=5.0)
+    >>> found
+    Features(4,000 vectors of 1 in 1 trajectory: TIC 1)
+    >>> print(found.components.table())
+    TIC 1: timescale ... ps, ... % of kinetic variance; +1.00 slow, ... fast
+    """
+    return reduced(features, Reduction(method="TICA", lag=lag, dim=dim, kinetic_map=kinetic_map))
+
+
+def vamp(features: Features, *, lag: float, dim: int | None = None, kinetic_map: bool = True) -> Features:
+    """Return the slow components of features without the assumption of reversible dynamics.
+
+    The variational approach for Markov processes (VAMP) finds the left singular functions of the dynamics.
+
+    Parameters
+    ----------
+    features : Features
+        As for `tica`.
+    lag : float
+        The lag time in ps.
+    dim : int, optional
+        How many components; as for `tica` by default.
+    kinetic_map : bool
+        Whether components are multiplied by their singular values.
+
+    Returns
+    -------
+    Features
+        As of `tica`.
+
+    See Also
+    --------
+    tica : For equilibrium simulations.
+
+    References
+    ----------
+    * H. Wu and F. Noé, *Variational Approach for Learning Markov Processes from Time Series Data*, J.
+      Nonlinear Sci. 30 (2020) 23-66.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> slow = np.cumsum(rng.random(4000) < 0.02) % 2
+    >>> values = np.column_stack([3 * rng.normal(size=4000), slow + 0.1 * rng.normal(size=4000)])
+    >>> mf.vamp(mf.Features(values, times=np.arange(4000.0)), lag=5.0, dim=1).names
+    ('VAMP 1',)
+    """
+    return reduced(features, Reduction(method="VAMP", lag=lag, dim=dim, kinetic_map=kinetic_map))
+
+
+def pca(features: Features, *, dim: int | None = None) -> Features:
+    """Return the components of features of the largest variance.
+
+    Large is not slow: a loop that flutters may have more variance than a protein that folds. Prefer `tica`
+    where the frames are ordered in time.
+
+    Parameters
+    ----------
+    features : Features
+        Columns are multiplied by their `column_weights`; periodic ones enter as cosines and sines.
+    dim : int, optional
+        How many components; by default those of 90 % of the variance together, at most 5.
+
+    Returns
+    -------
+    Features
+        As of `tica`.
+
+    See Also
+    --------
+    tica : Slow components.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> data = mf.Features(rng.normal(size=(1000, 3)) * [5, 1, 1], names=["x", "y", "z"])
+    >>> print(mf.pca(data, dim=1).components.table(n_inputs=1))
+    PC 1: 9... % of variance; +1.00 x
+    """
+    return reduced(features, Reduction(method="PCA", dim=dim))
+
+
+def reduced(features: Any, reduction: Reduction) -> Features:
+    """Return the components of features that a reduction finds."""
+    data = as_data(features)
+    check_type("features", data, Features, remedy="`featurize` makes them.")
+    assert isinstance(data, Features)  # for type checkers
+    lengths = data.lengths.tolist()
+    lag = reduction.frames(data.timestep, max(lengths), known=data.times is not None)
+    warn_of_weights(data, reduction)
+    if min(lengths) <= lag:
+        short = sum(length <= lag for length in lengths)
+        warn_user(
+            f"{short} of {len(lengths)} trajectories are not longer than the lag time and are left out of "
+            f"{reduction.method}."
+        )
+    sums = MomentSums(lag, lengths)
+    step = max(1, _AT_ONCE // data.values.shape[1])
+    for number, part in enumerate(data.split(data.values)):
+        for first in range(0, len(part), step):
+            sums.add(number, embed(part[first : first + step], data.periods, data.column_weights))
+    found = reduction.fit(
+        sums.halves(),
+        lag=lag,
+        timestep=data.timestep,
+        inputs=data.names,
+        periods=data.periods,
+        column_weights=data.column_weights,
+    )
+    logger.info(describe(found))
+    return follow(data, found)
+
+
+def warn_of_weights(data: Features, reduction: Reduction) -> None:
+    """Warn that slow components do not use the weights of frames."""
+    if data.weights is not None and np.ptp(data.weights) > 0:
+        warn_user(
+            f"{reduction.method} does not use the weights of the frames: the dynamics under a bias are not "
+            "those of the molecule. Take collective variables or torsions instead."
+        )
