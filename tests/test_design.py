@@ -27,6 +27,7 @@ LIBRARIES: dict[str, set[str]] = {
     "llvmlite": {"_kernels"},  # numba's own compiler
     "mdtraj": {"frames", "features", "neighbors", "exports"},
     "MDAnalysis": {"frames", "mdanalysis"},
+    "networkx": {"frames"},
     "tables": {"frames"},
     "sklearn": {"pipeline"},
     "threadpoolctl": {"_threads"},

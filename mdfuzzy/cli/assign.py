@@ -32,6 +32,8 @@ def command(folder: str, files: tuple[str, ...], output: str | None, **reading: 
     for name in ("top", "atoms", "whole", "align"):
         reading[name] = reading[name] if reading.get(name) is not None else known.get(name)
     reading["mass_weighted"] |= known.get("mass_weighted", False)
+    if reading["symmetry"] is None and result.data is not None:
+        reading["symmetry"] = result.data.symmetry
     if reading["align"] is not None and reading["reference"] is None:
         reading["reference"] = result.data  # the structure on which the run was aligned
     found = mf.assign(result, load_files(files, **reading))

@@ -28,6 +28,14 @@ class Option(click.Option):
 class Command(click.Command):
     """A command whose help lists its options under headings."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Give --symmetry its value if it stands alone; what follows may be a file."""
+        for place in [at for at, word in enumerate(args) if word == "--symmetry"]:
+            after = args[place + 1] if place + 1 < len(args) else ""
+            if after not in ("rotations", "graph") and (" " not in after or os.path.exists(after)):
+                args = [*args[:place], "--symmetry=rotations", *args[place + 1 :]]
+        return super().parse_args(ctx, args)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, each below the heading of its section."""
         sections: dict[str, list[Any]] = {}
@@ -116,6 +124,15 @@ def reading_options(command: Decorated) -> Decorated:
                 help="Weight atoms by their masses.",
             ),
             click.option(
+                "--symmetry",
+                cls=Option,
+                section=title,
+                metavar="[rotations|graph|NAMES]",
+                help="Compare frames by the least RMSD over exchanges of symmetry-equivalent atoms. Alone or "
+                "'rotations': those that keep chirality, found from the bonds; 'graph': also methyl groups "
+                "of Val and Leu. Or atom names within a residue, such as 'C2 C6, C3 C5; N1 N2'.",
+            ),
+            click.option(
                 "--stride",
                 cls=Option,
                 section=title,
@@ -164,6 +181,8 @@ def load_files(files: Sequence[str], *, join: bool, **reading: Any) -> "Frames":
     """Load the files of `reading_options`; with `join`, a pattern is one trajectory, and so are all names."""
     import mdfuzzy as mf
 
+    if reading.get("symmetry") == "rotations":
+        reading["symmetry"] = True
     paths: list[str | list[str]] = list(files)
     if join:
         patterns = [file for file in files if glob.has_magic(file) and not os.path.exists(file)]

@@ -63,13 +63,25 @@ def spread(members: np.ndarray, n: int) -> np.ndarray:
 
 def mean_distance(data: Trajectories, sample: np.ndarray) -> np.ndarray:
     """Return the mean distance of each frame of a sample to all of it: RMSD in nm, or Euclidean."""
-    if not data.metric.superpose:
+    points, symmetry = data.points[sample], data.symmetry
+    if not data.metric.superpose and symmetry is None:
         points = np.asarray(data.vectors)[sample]
         return np.array([np.linalg.norm(points - each, axis=1).mean() for each in points])
+    if not data.metric.superpose and symmetry is not None:
+        atoms = points.reshape(len(sample), -1, 3)
+        images = [symmetry.nearest_images(atoms, each, superpose=False) - each for each in atoms]
+        return np.array([np.sqrt(np.square(each).sum(axis=(1, 2))).mean() for each in images])
     import mdtraj as md
 
-    part = md.Trajectory(data.points[sample], None)
-    part.center_coordinates()
+    orders = [np.arange(points.shape[1])] if symmetry is None else symmetry.permutations
+    parts = [md.Trajectory(points[:, order], None) for order in orders]
+    for part in parts:
+        part.center_coordinates()
     # Not in threads, which for so few frames take longer to meet than to compute.
     options = {"precentered": True, "parallel": False}
-    return np.array([md.rmsd(part, part, place, **options).mean() for place in range(len(sample))])
+    return np.array(
+        [
+            np.min([md.rmsd(part, parts[0], place, **options) for part in parts], axis=0).mean()
+            for place in range(len(sample))
+        ]
+    )

@@ -17,6 +17,8 @@ from mdfuzzy.frames.trajectories import Trajectories
 if TYPE_CHECKING:
     import mdtraj as md
 
+    from mdfuzzy.frames.symmetry import Symmetry
+
 #: Frames that are compared with the reference at a time.
 _CHUNK = 100_000
 
@@ -133,7 +135,7 @@ def reference_rmsd(result: Result, reference: "str | os.PathLike[str] | md.Traje
     frames, _ = check_structures(result)
     structure, name = _load(reference)
     target = structure.atom_slice(_matching(frames.topology, structure.topology))
-    parts = [md.rmsd(part, target) for part in _loaded(frames)]
+    parts = [md.rmsd(_images(part, target, frames.symmetry), target) for part in _loaded(frames)]
     rmsd = np.concatenate(parts).astype(np.float64)
     medoids, labels = find_medoids(result), result.labels
     members = [np.flatnonzero(labels == state) for state in range(result.n_states)]
@@ -148,6 +150,15 @@ def reference_rmsd(result: Result, reference: "str | os.PathLike[str] | md.Traje
         least=np.where(nearest >= 0, rmsd[nearest], np.nan),
         nearest=nearest,
     )
+
+
+def _images(part: "md.Trajectory", target: "md.Trajectory", symmetry: "Symmetry | None") -> "md.Trajectory":
+    """Return frames with equivalent atoms exchanged so that each is as near as possible to the target."""
+    if symmetry is not None:
+        part.center_coordinates()
+        reference = target.xyz[0] - target.xyz[0].mean(axis=0)
+        part.xyz = symmetry.nearest_images(part.xyz, reference, superpose=True)
+    return part
 
 
 def _loaded(frames: Trajectories) -> "Iterator[md.Trajectory]":

@@ -1,5 +1,6 @@
 """The frames loaded so far: columns that grow, trajectory by trajectory, chunk by chunk."""
 
+import logging
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -9,19 +10,22 @@ import numpy as np
 from mdfuzzy._check import InputValueError
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames._clock import Clock
+from mdfuzzy.frames._equivalent import FRAMES, find_symmetry, warn_of_equivalent
 from mdfuzzy.frames._extraction import Plan, warn_of_open_box
 from mdfuzzy.frames._formats import has_times
-from mdfuzzy.frames._periodic import unsound_box
+from mdfuzzy.frames._periodic import box_vectors, has_box, unsound_box
 from mdfuzzy.frames._provenance import Source, chosen_sources
 from mdfuzzy.frames._readers import Piece
 from mdfuzzy.frames._window import Window
 from mdfuzzy.frames.aligned import AlignedFrames
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.symmetry import Symmetry
 
 if TYPE_CHECKING:
     import mdtraj as md
     from tqdm import tqdm
 
+logger = logging.getLogger("mdfuzzy")
 
 #: Distances between neighbouring atoms differ by less than this, whatever the molecule does; units by more.
 _OTHER_SCALE = 4
@@ -70,6 +74,7 @@ class Store:
         self.moved = 0  # frames with a molecule that was moved to its nearest image
         self.scale: tuple[float, str] | None = None  # between the atoms of the first piece, and its name
         self.scaled: Piece | None = None  # the piece that was compared with it last
+        self.symmetry: Symmetry | None = None  # known from the first frames
         self.spread = False  # whether a frame was seen whose atoms are not all on one line
         self.lengths: list[int] = []
         self.sources: list[Source] = []
@@ -171,6 +176,8 @@ class Store:
                 f"{numbers[np.argmin(finite)]} (counted from 0). Leave such frames out."
             )
         self._check_scale(xyz[0], piece)
+        if self.xyz.count == 0:
+            self._find_symmetry(chunk)
         self.spread = (
             self.spread or self.plan.fit is not None or not _is_line(xyz[:1]).all() or not _is_line(xyz).all()
         )
@@ -178,6 +185,22 @@ class Store:
         residues = len(self.plan.torsions.residues)
         self.phi.append(angles[:, :residues])
         self.psi.append(angles[:, residues:])
+
+    def _find_symmetry(self, chunk: "md.Trajectory") -> None:
+        """Find the permutations of equivalent atoms in the first frames, or warn of such atoms."""
+        plan, few = self.plan, chunk.xyz[:: -(-len(chunk.xyz) // FRAMES)]
+        boxes = box_vectors(chunk.unitcell_lengths, chunk.unitcell_angles) if has_box(chunk) else None
+        finite = np.isfinite(few).all(axis=(1, 2))
+        seen = few[finite], None if boxes is None else boxes[:: -(-len(chunk.xyz) // FRAMES)][finite]
+        if not finite.any():
+            return  # reported later, with the frame
+        if plan.symmetry is None or plan.symmetry is False:
+            if plan.symmetry is None and self.topology is not None:
+                warn_of_equivalent(self.topology, plan.atoms, *seen)
+            return
+        superpose = plan.fit is None
+        self.symmetry = find_symmetry(plan.symmetry, self.topology, plan.atoms, *seen, superpose=superpose)
+        logger.info("equivalent atoms: %s", self.symmetry or "none among those that are compared")
 
     def _check_scale(self, xyz: np.ndarray, piece: Piece) -> None:
         """Warn if the atoms of a piece are much nearer or further apart than those of the first."""
@@ -234,6 +257,7 @@ class Store:
             psi=self.psi.finish() if plan.torsions.residues else None,
             residues=plan.torsions.residues,
             masses=plan.masses,
+            symmetry=self.symmetry,
             sources=tuple(self.sources),
             top=top,
             whole=self.whole,

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from mdfuzzy._check import InputValueError
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames._aligning import Fit, find_masses, make_fit
+from mdfuzzy.frames._equivalent import check_wanted
 from mdfuzzy.frames._periodic import bring_together, has_box, make_whole
 from mdfuzzy.frames._readers import Piece
 from mdfuzzy.frames._selection import (
@@ -23,6 +24,8 @@ from mdfuzzy.frames._selection import (
 
 if TYPE_CHECKING:
     import mdtraj as md
+
+    from mdfuzzy.frames._equivalent import Wanted
 
 
 class Taken(NamedTuple):
@@ -55,6 +58,8 @@ class Plan:
         What frames are fitted on; None if each pair is superposed instead.
     molecules : (atoms,) int or None
         The molecule of every atom of the topology, where molecules are brought to the fitted atoms.
+    symmetry : see `load`
+        Which equivalent atoms are exchanged.
     """
 
     atoms: np.ndarray
@@ -65,6 +70,7 @@ class Plan:
     masses: np.ndarray | None = None
     fit: Fit | None = None
     molecules: np.ndarray | None = None
+    symmetry: "Wanted" = None
 
     @cached_property
     def needed(self) -> np.ndarray:
@@ -156,11 +162,13 @@ def make_plan(
     align: str | npt.ArrayLike | None = None,
     reference: object = None,
     mass_weighted: bool = False,
+    symmetry: "Wanted" = None,
 ) -> Plan:
     """Decide what to take from frames with a topology, and warn of what may surprise.
 
     Indices of atoms are called "chosen by index" unless `words` says better where they come from.
     """
+    check_wanted(symmetry, has_topology=True)
     indices, selection = select_atoms(topology, atoms, least=3 if align is None else 1)
     check_residues(topology, indices)
     if words is not None:
@@ -178,7 +186,7 @@ def make_plan(
             "`whole` must not be True if the topology has no bonds. Add them, or leave it out."
         )
     molecules = None if fit is None else bonds.molecules
-    return Plan(indices, selection, torsions, trees, whole, masses, fit, molecules)
+    return Plan(indices, selection, torsions, trees, whole, masses, fit, molecules, symmetry)
 
 
 def make_plan_for_features(
@@ -208,6 +216,7 @@ def make_plan_for_arrays(
     align: object = None,
     reference: object = None,
     mass_weighted: bool = False,
+    symmetry: "Wanted" = None,
 ) -> Plan:
     """Decide what to take from frames without a topology."""
     for name, value in (("align", align), ("reference", reference), ("mass_weighted", mass_weighted or None)):
@@ -216,6 +225,7 @@ def make_plan_for_arrays(
                 f"`{name}` must be left out for arrays without a topology, whose atoms have no names; got "
                 f"{value!r}. Give `top` as well."
             )
+    check_wanted(symmetry, has_topology=False)
     if isinstance(atoms, str):
         raise InputValueError(
             f"`atoms` must be indices if there is no topology; got {atoms!r}. Give `top` as well."
@@ -229,7 +239,8 @@ def make_plan_for_arrays(
             f"got {len(indices)} of {n_atoms}."
         )
     words = f"{'all' if atoms is None else 'chosen by index'} ({len(indices)} of {n_atoms} atoms)"
-    return Plan(indices, words, Torsions(np.empty((0, 4), np.int32), ()), np.empty((0, 2), np.int32), whole)
+    torsions = Torsions(np.empty((0, 4), np.int32), ())
+    return Plan(indices, words, torsions, np.empty((0, 2), np.int32), whole, symmetry=symmetry)
 
 
 def warn_of_open_box(chunk: "md.Trajectory", plan: Plan) -> None:

@@ -29,18 +29,6 @@ _IONS = frozenset((
 _BEADS = frozenset({"C", "VS"})
 _HYDROGEN = frozenset({"H", "D"})
 
-#: Side-chain atoms that a rotation by 180 or 120 degrees exchanges.
-_EXCHANGED = {
-    "PHE": {"CD1", "CD2", "CE1", "CE2"},
-    "TYR": {"CD1", "CD2", "CE1", "CE2"},
-    "LEU": {"CD1", "CD2"},
-    "VAL": {"CG1", "CG2"},
-    "ASP": {"OD1", "OD2"},
-    "GLU": {"OE1", "OE2"},
-    "ARG": {"NH1", "NH2"},
-}
-_SAFE = "backbone or name CB"
-
 
 def select_atoms(
     topology: "md.Topology", atoms: str | npt.ArrayLike | None, *, name: str = "atoms", least: int = 3
@@ -238,16 +226,6 @@ def warn_of_pitfalls(
             f"The selected atoms belong to {len(molecules)} {kind}, so RMSD sees their relative position as "
             f"well. To see one molecule only, select it, for example atoms='chainid 0 and not element H'. If "
             f"they are one molecule, the topology lacks bonds between its parts."
-        )
-    exchanged = {
-        atom.residue.name
-        for atom in map(topology.atom, atoms)
-        if atom.name in _EXCHANGED.get(atom.residue.name, ())
-    }
-    if exchanged:
-        warn_user(
-            f"The selection contains atoms of {', '.join(sorted(exchanged))} side chains that a rotation "
-            f"exchanges; such flips create false states. atoms={_SAFE!r} avoids it."
         )
     if has_equivalent_hydrogens(topology, atoms, bonds):
         warn_user(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError, check_type
 from mdfuzzy.frames.frames import Frames
-from mdfuzzy.frames.metric import ALIGNED_MASS_RMSD, ALIGNED_RMSD, Metric
+from mdfuzzy.frames.metric import Metric, rmsd_metric
 from mdfuzzy.frames.superposition import Alignment
 from mdfuzzy.frames.trajectories import Trajectories
 
@@ -37,7 +37,7 @@ class AlignedFrames(Frames):
         The aligned atoms and the reference.
     lengths, times, weights, topology, atoms, selection, phi, psi, residues
         As in `Frames`.
-    masses, sources, top, whole, reading
+    masses, symmetry, sources, top, whole, reading
         As in `Frames`.
 
     Examples
@@ -63,25 +63,31 @@ class AlignedFrames(Frames):
 
     @property
     def metric(self) -> Metric:
-        """How two frames are compared: RMSD in nm without superposition; mass-weighted if asked for."""
-        return ALIGNED_RMSD if self.masses is None else ALIGNED_MASS_RMSD
+        """How two frames are compared: RMSD in nm without superposition, mass-weighted or over exchanges of
+        equivalent atoms if asked for.
+        """
+        return rmsd_metric(
+            aligned=True, mass_weighted=self.masses is not None, symmetric=self.symmetry is not None
+        )
 
     @property
     def points(self) -> np.ndarray:
-        """Coordinates over the root of the number of atoms, (n, 3 atoms): their distance is the RMSD."""
+        """Coordinates over the root of the number of atoms, (n, 3 atoms): their distance is the RMSD, the
+        least over the permutations of `symmetry`.
+        """
         roots = np.sqrt((1.0 if self.masses is None else self.masses) / np.full(self.n_atoms, self.n_atoms))
         return (self.xyz * roots[:, None]).reshape(len(self), -1)
 
     @property
     def vectors(self) -> np.ndarray:
-        """The points."""
-        return self.points
+        """The points, with equivalent atoms exchanged so that frames look alike."""
+        return self.images
 
     @cached_property
     def columns(self) -> np.ndarray:
         """What plots show: the principal components of the points in nm, the largest variance first."""
-        points = self.points
-        points -= points.mean(axis=0)
+        points = self.vectors
+        points = points - points.mean(axis=0)
         variances, axes = np.linalg.eigh(points.T @ points)
         axes = axes[:, np.argsort(-variances, kind="stable")]
         axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(len(axes))])
@@ -121,6 +127,7 @@ class AlignedFrames(Frames):
             lengths=np.array([len(frames)]),
             weights=None if self.weights is None else self.weights[frames],
             masses=self.masses,
+            symmetry=self.symmetry,
             alignment=self.alignment,
         )
 

@@ -11,7 +11,9 @@ import numpy.typing as npt
 from mdfuzzy._check import InputTypeError, InputValueError, read_only
 from mdfuzzy._messages import counted
 from mdfuzzy.frames._provenance import Source, chosen_sources
-from mdfuzzy.frames.metric import MASS_RMSD, RMSD, Metric
+from mdfuzzy.frames.metric import Metric, rmsd_metric
+from mdfuzzy.frames.superposition import rotations_onto
+from mdfuzzy.frames.symmetry import Symmetry
 from mdfuzzy.frames.trajectories import Trajectories, even_step, shorten
 from mdfuzzy.frames.weights import frame_weights
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Molecules of more residues than this are not spelled out.
 _MAX_NAMED = 12
+#: Rounds of images and their mean, and the frames of which it is taken.
+_ROUNDS, _SAMPLE = 3, 2000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +52,8 @@ class Frames(Trajectories):
         The labels of these residues, such as ``"ALA2"``.
     masses : (atoms,) float64 or None
         The masses of the atoms over their mean, if RMSD is mass-weighted.
+    symmetry : Symmetry or None
+        The permutations of equivalent atoms over which the RMSD is the least; None if there are none.
     sources : tuple of Source
         The runs of frames, in order: enough to read any frame back with all its atoms.
     top : str, md.Topology or None
@@ -79,6 +85,7 @@ class Frames(Trajectories):
     psi: np.ndarray | None = None
     residues: tuple[str, ...] = ()
     masses: np.ndarray | None = None
+    symmetry: Symmetry | None = None
     sources: tuple[Source, ...] = ()
     top: "str | md.Topology | None" = None
     whole: bool = False
@@ -109,6 +116,11 @@ class Frames(Trajectories):
             raise InputValueError(
                 f"`topology` must have the atoms of `xyz`, {xyz.shape[1]}; got {self.topology.n_atoms}."
             )
+        if self.symmetry is not None and self.symmetry.n_atoms != xyz.shape[1]:
+            raise InputValueError(
+                f"`symmetry` must be of the atoms of `xyz`, {xyz.shape[1]}; got one of "
+                f"{self.symmetry.n_atoms} atoms."
+            )
 
     def _check_origin(self) -> None:
         """Raise unless every frame is centred."""
@@ -130,8 +142,10 @@ class Frames(Trajectories):
 
     @property
     def metric(self) -> Metric:
-        """How two frames are compared: RMSD in nm, every pair superposed; mass-weighted if asked for."""
-        return RMSD if self.masses is None else MASS_RMSD
+        """How two frames are compared: RMSD in nm, every pair superposed; mass-weighted, or the least over
+        exchanges of equivalent atoms, if asked for.
+        """
+        return rmsd_metric(mass_weighted=self.masses is not None, symmetric=self.symmetry is not None)
 
     @property
     def points(self) -> np.ndarray:
@@ -171,7 +185,13 @@ class Frames(Trajectories):
     def subset(self, frames: np.ndarray) -> Self:
         """Return the coordinates of `frames`, numbers over all trajectories, as one trajectory."""
         weights = None if self.weights is None else self.weights[frames]
-        return type(self)(self.xyz[frames], np.array([len(frames)]), weights=weights, masses=self.masses)
+        return type(self)(
+            self.xyz[frames],
+            np.array([len(frames)]),
+            weights=weights,
+            masses=self.masses,
+            symmetry=self.symmetry,
+        )
 
     def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Frames":
         """Return `data` if it is Frames of the same atoms; otherwise raise."""
@@ -188,11 +208,35 @@ class Frames(Trajectories):
                 f"compared by {data.metric.name}. Load them with the same `align`, `mass_weighted` and "
                 f"`symmetry`."
             )
+        if data.symmetry != self.symmetry:
+            raise InputValueError(
+                f"`data` must exchange the same equivalent atoms as `result`: {self.symmetry}; got "
+                f"{data.symmetry}. Load them with symmetry=result.data.symmetry."
+            )
         return data
 
     def essence(self) -> Iterator[npt.ArrayLike]:
-        """Yield nothing: the results depend on the coordinates alone."""
-        return iter(())
+        """Yield the permutations of equivalent atoms, if there are any: results depend on nothing else."""
+        for part in () if self.symmetry is None else self.symmetry.parts:
+            yield part.members
+            yield part.permutations
+
+    @property
+    def images(self) -> np.ndarray:
+        """The points as pictures show them: with equivalent atoms exchanged so that each frame is as near as
+        possible to the mean of all.
+        """
+        if self.symmetry is None:
+            return self.points
+        points = self.points.reshape(len(self), -1, 3)
+        superpose, reference = self.metric.superpose, points[0]
+        for _ in range(_ROUNDS):
+            sample = points[:: -(-len(points) // _SAMPLE)]
+            near = self.symmetry.nearest_images(sample, reference, superpose=superpose)
+            turned = near @ rotations_onto(near, reference) if superpose else near
+            reference = turned.mean(axis=0)
+        images = self.symmetry.nearest_images(points, reference, superpose=superpose)
+        return images.reshape(self.points.shape)
 
     @property
     def n_frames(self) -> int:
@@ -249,6 +293,8 @@ class Frames(Trajectories):
         lines = [repr(self)]
         if self.selection:
             lines.append(f"atoms: {self.selection}" + (", molecules made whole" if self.whole else ""))
+        if self.symmetry is not None:
+            lines.append(f"equivalent atoms: {self.symmetry}")
         times = self.split(self.times) if self.times is not None else None
         folders = {os.path.dirname(source.path) for source in self.sources if source.path is not None}
         folder = os.path.commonpath(folders) if folders else ""

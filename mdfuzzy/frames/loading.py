@@ -24,11 +24,13 @@ from mdfuzzy.frames._readers import Piece, expand
 from mdfuzzy.frames._topologies import find_topology
 from mdfuzzy.frames._window import Window
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.symmetry import Symmetry
 from mdfuzzy.frames.weights import Weights
 
 if TYPE_CHECKING:
     import mdtraj as md
 
+    from mdfuzzy.frames._equivalent import Wanted
     from mdfuzzy.frames._readers import Items as Items
     from mdfuzzy.frames._topologies import Top as Top
     from mdfuzzy.frames.aligned import AlignedFrames
@@ -44,6 +46,7 @@ def load(
     align: str | npt.ArrayLike | None = None,
     reference: "str | os.PathLike[str] | md.Trajectory | AlignedFrames | None" = None,
     mass_weighted: bool = False,
+    symmetry: "Wanted" = None,
     stride: int = 1,
     begin: float | None = None,
     end: float | None = None,
@@ -80,6 +83,15 @@ def load(
         were aligned before lend theirs, so that new frames can be compared with them (`assign`).
     mass_weighted : bool
         Whether atoms are weighted by their masses, in the RMSD and in the alignment.
+    symmetry : True, "graph", str, list or Symmetry, optional
+        Compare frames by the least RMSD over exchanges of symmetry-equivalent atoms, such as the two sides of
+        a phenyl ring. True finds the permutations that keep chirality, from the bonds within each residue
+        or ligand (where the topology lacks bonds, from distances); "graph" all automorphisms of the bonded
+        graph, which also exchange the methyl groups of Val and Leu. Or give permutations: atom names within a
+        residue, ``"C2 C6, C3 C5; N1 N2"``, whose commas join exchanges that happen together; or lists
+        of cycles of atom indices, ``[[(2, 6), (3, 5)], [(8, 9)]]``. The `symmetry` of other frames is
+        taken as it is. By default there is a warning if heavy atoms are equivalent; False says that this
+        is meant.
     stride : int
         Load every stride-th frame.
     begin, end : float, optional
@@ -110,12 +122,12 @@ def load(
     Warns
     -----
     UserWarning
-        If the selection spans several molecules, or contains atoms that a rotation exchanges; if some of the
-        files hold no times, so that all times are dropped, or others than `timestep` says; if the
-        topology is also among the trajectories, or a file is given twice; if a trajectory has no frames
-        between `begin` and `end`, so that it is left out; if the distances between the atoms
-        of two files differ as nm and Angstrom do; if the header of a DCD file counts other frames than it
-        holds.
+        If the selection spans several molecules, or contains equivalent atoms that a rotation exchanges; if
+        `symmetry` leaves some out, because there would be too many permutations; if some of the files hold no
+        times, so that all times are dropped, or hold others than `timestep` says; if the topology is also
+        among the trajectories, or a file is given twice; if a trajectory has no frames between `begin` and
+        `end`, so that it is left out; if the distances between the atoms of two files differ as nm and
+        Angstrom do; if the header of a DCD file counts other frames than it holds.
 
     Examples
     --------
@@ -132,12 +144,14 @@ def load(
             "`reference` must be left out without `align`: each pair of frames is superposed then. Say which "
             "atoms to align, for example align='name CA'."
         )
-    compare = {"align": align, "reference": reference, "mass_weighted": mass_weighted}
+    compare: dict[str, Any] = {"align": align, "reference": reference, "mass_weighted": mass_weighted}
+    compare["symmetry"] = symmetry
     trajectories, handle, store = _open(paths, lengths, top, atoms, whole, compare)
     logger.info("loading %s", store.plan.selection)
     fill(store, trajectories, window, top=top, handle=handle, progress=progress)
     options = {"mass_weighted": mass_weighted, "whole": whole, **vars(window)}
-    reading = reading_arguments(trajectories, top, atoms, align, reference, **options)
+    given = symmetry.cycles(store.plan.atoms) if isinstance(symmetry, Symmetry) else symmetry
+    reading = reading_arguments(trajectories, top, atoms, align, reference, symmetry=given, **options)
     frames = store.frames(handle, reading=reading)
     if store.moved:
         logger.info(f"molecules moved to their nearest image in {store.moved:,} of {len(frames):,} frames")
@@ -249,7 +263,7 @@ def reading_arguments(
     atoms: str | npt.ArrayLike | None,
     align: str | npt.ArrayLike | None,
     reference: "str | os.PathLike[str] | md.Trajectory | AlignedFrames | None",
-    **options: float | bool | None,
+    **options: object,
 ) -> dict[str, object] | None:
     """Return the arguments that read the same frames again, in terms that JSON has; None without files."""
     paths = [[piece.path for piece in pieces] for pieces in trajectories]

@@ -36,9 +36,25 @@ class Metric:
 RMSD = Metric("RMSD", "nm", superpose=True)
 #: Euclidean distance between feature vectors.
 EUCLIDEAN = Metric("Euclidean distance", "", superpose=False)
-#: RMSD with every atom weighted by its mass, after the best superposition of each pair.
-MASS_RMSD = Metric("mass-weighted RMSD", "nm", superpose=True)
-#: RMSD of some atoms after the superposition of others on a reference structure.
-ALIGNED_RMSD = Metric("RMSD after alignment", "nm", superpose=False)
-#: The same with every atom weighted by its mass.
-ALIGNED_MASS_RMSD = Metric("mass-weighted RMSD after alignment", "nm", superpose=False)
+
+
+def rmsd_metric(*, aligned: bool = False, mass_weighted: bool = False, symmetric: bool = False) -> Metric:
+    """Return the metric of frames of coordinates.
+
+    Parameters
+    ----------
+    aligned : bool
+        Whether frames were superposed on a reference structure by some atoms and are compared by others,
+        instead of superposing each pair.
+    mass_weighted : bool
+        Whether atoms are weighted by their masses.
+    symmetric : bool
+        Whether the distance is the least over permutations of equivalent atoms.
+
+    Examples
+    --------
+    >>> rmsd_metric(aligned=True, symmetric=True).name
+    'symmetry-corrected RMSD after alignment'
+    """
+    words = ["symmetry-corrected"] * symmetric + ["mass-weighted"] * mass_weighted + ["RMSD"]
+    return Metric(" ".join(words + ["after alignment"] * aligned), "nm", superpose=not aligned)

@@ -24,6 +24,8 @@ from mdfuzzy.frames.weights import Weights, effective_frames, frame_weights
 if TYPE_CHECKING:
     import mdtraj as md
 
+    from mdfuzzy.frames.symmetry import Symmetry
+
 
 class Trajectories(ReadOnly, ABC):
     """One row per frame, with boundaries between trajectories: the base of `Frames` and `Features`.
@@ -50,6 +52,8 @@ class Trajectories(ReadOnly, ABC):
         Where the frames were read from.
     top : str, md.Topology or None
         The topology of the sources, or the file that holds it.
+    symmetry : Symmetry or None
+        Permutations of equivalent atoms: the distance of two frames is the least over them.
     atoms : (atoms,) int64 or None
         The atoms of `topology` among those of the sources.
     whole : bool
@@ -67,6 +71,7 @@ class Trajectories(ReadOnly, ABC):
     residues: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
     top: "str | md.Topology | None" = None
+    symmetry: "Symmetry | None" = None
     atoms: np.ndarray | None = None
     whole: bool = False
     reading: dict[str, object] | None = None
@@ -80,6 +85,11 @@ class Trajectories(ReadOnly, ABC):
     @abstractmethod
     def points(self) -> np.ndarray:
         """What the metric compares, one row per frame: coordinates (n, atoms, 3) or vectors (n, d)."""
+
+    @property
+    def images(self) -> np.ndarray:
+        """The points as pictures show them: with equivalent atoms exchanged so that frames look alike."""
+        return self.points
 
     @property
     def coordinates(self) -> np.ndarray | None:

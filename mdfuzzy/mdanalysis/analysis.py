@@ -27,6 +27,7 @@ def _with_settings(kind: type["FuzzyModeSeekingAnalysis"]) -> type["FuzzyModeSee
         Parameter("align", Parameter.KEYWORD_ONLY, default=None),
         Parameter("reference", Parameter.KEYWORD_ONLY, default=None),
         Parameter("mass_weighted", Parameter.KEYWORD_ONLY, default=False),
+        Parameter("symmetry", Parameter.KEYWORD_ONLY, default=None),
         Parameter("whole", Parameter.KEYWORD_ONLY, default=None),
         Parameter("verbose", Parameter.KEYWORD_ONLY, default=False),
     ]
@@ -53,6 +54,8 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         The structure on which frames are aligned; by default the first frame.
     mass_weighted : bool
         Whether atoms are weighted by their masses.
+    symmetry : True, "graph", str, list or Symmetry, optional
+        Compare frames by the least RMSD over exchanges of symmetry-equivalent atoms, as in `load`.
     whole : bool, optional
         Whether to put molecules together that the periodic boundary divides. By default where there are
         both a box and bonds.
@@ -102,6 +105,7 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         align: "AtomGroup | str | npt.ArrayLike | None" = None,
         reference: object = None,
         mass_weighted: bool = False,
+        symmetry: Any = None,
         whole: bool | None = None,
         verbose: bool = False,
         **settings: Any,
@@ -116,6 +120,7 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         self._group = atomgroup
         self._whole = check_optional_bool("whole", whole)
         self._compare = {"align": align, "reference": reference, "mass_weighted": mass_weighted}
+        self._compare["symmetry"] = symmetry
         self._settings = Settings(**settings)
 
     def run(

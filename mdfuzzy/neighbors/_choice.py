@@ -1,13 +1,14 @@
 """Cells or tiles: whichever finds the neighbours of a few queries in less time. Both find the same."""
 
 import logging
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
 from mdfuzzy.neighbors._groups import Chunks, Index
 from mdfuzzy.neighbors._index import build_index
 from mdfuzzy.neighbors._search import Aim, spell
+from mdfuzzy.neighbors._symmetric import SymmetricIndex
 from mdfuzzy.neighbors._tiles import build_tiles
 from mdfuzzy.neighbors.blocks import BlockStore
 
@@ -22,10 +23,19 @@ CLEAR = 2.0
 class Way:
     """A way to search: its index, and the queries in its order."""
 
-    def __init__(self, name: str, xyz: np.ndarray, others: np.ndarray | None, n_jobs: int | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        xyz: np.ndarray,
+        others: np.ndarray | None,
+        n_jobs: int | None,
+        permutations: np.ndarray | None = None,
+    ) -> None:
         build = {"cells": build_index, "tiles": build_tiles}[name]
         self.name = name
         self.index: Index = build(xyz, n_jobs=n_jobs)
+        if permutations is not None:
+            self.index = SymmetricIndex(self.index, permutations)
         self.chunks: Chunks = self.index.own_chunks() if others is None else self.index.chunks(others, n_jobs)
 
 
@@ -34,6 +44,7 @@ def choose_way(
     others: np.ndarray | None,
     aim: Aim,
     *,
+    permutations: np.ndarray | None = None,
     store: BlockStore | None,
     threads: int,
     n_jobs: int | None,
@@ -44,15 +55,17 @@ def choose_way(
 
     A store remembers the choice: blocks that are there already were made that way. An index by tiles of more
     than `largest` bytes is not considered.
+
+    With `permutations` of equivalent atoms, (group, atoms), the distance is the least over them.
     """
+    build = partial(Way, xyz=xyz, others=others, n_jobs=n_jobs, permutations=permutations)
     if min(len(xyz), len(xyz if others is None else others)) < FEW:
-        return Way("cells", xyz, others, n_jobs)
+        return build("cells")
     known = store.get(f"{aim.name}-way") if store is not None else None
     if known is not None:
-        return Way("tiles" if known["tiles"].any() else "cells", xyz, others, n_jobs)
+        return build("tiles" if known["tiles"].any() else "cells")
     compile_kernels()
-    tiles = Way("tiles", xyz, others, n_jobs)
-    cells = Way("cells", xyz, others, n_jobs)
+    tiles, cells = build("tiles"), build("cells")
     chosen = cells
     if tiles.index.__sizeof__() <= largest:
         for few in (True, False):

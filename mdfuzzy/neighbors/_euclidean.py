@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mdfuzzy._threads import thread_count
+from mdfuzzy.frames.symmetry import Symmetry
 from mdfuzzy.neighbors.blocks import BlockStore, Search, run_blocks
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ def nearest_points(
     queries: np.ndarray | None,
     n_neighbors: int,
     *,
+    symmetry: Symmetry | None = None,
     parts: float = 1.0,
     recall: float = 1.0,
     n_jobs: int | None = None,
@@ -29,12 +31,13 @@ def nearest_points(
     """Return (indices, distances) of the nearest points of each query, or of each point other than itself.
 
     Always exact. Distances are Euclidean, divided by the root of `parts`: with the coordinates of so many
-    atoms, fitted on other atoms, they are RMSDs without superposition.
+    atoms, fitted on other atoms, they are RMSDs without superposition. With `symmetry` they are the least
+    over permutations of equivalent atoms.
     """
     from mdfuzzy.neighbors._points import build_points
     from mdfuzzy.neighbors._search import Aim, LocalSearch, Nearest, name_blocks
 
-    index = build_points(points, parts=parts, n_jobs=n_jobs)
+    index = build_points(points, symmetry=symmetry, parts=parts, n_jobs=n_jobs)
     chunks = index.own_chunks() if queries is None else index.chunks(queries, n_jobs)
     aim = Aim(n_neighbors, recall=recall, what="neighbours of {} points")
     search: Search = LocalSearch(index, chunks, aim, name_blocks(aim, chunks, BLOCK), thread_count(n_jobs))

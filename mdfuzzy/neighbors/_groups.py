@@ -81,7 +81,8 @@ class Kernel(NamedTuple):
     """What searches: how a thread gets its space, and what it calls for some groups of queries.
 
     ``search(chunks, limits, n_neighbors, space, sizes, targets, squares, counts)`` fills in the last four and
-    returns how many groups are done; see `knn.search_groups`.
+    returns how many groups are done; see `knn.search_groups`. The chunks may have other queries than those
+    that it was made for, if these are permuted.
     """
 
     workspace: Callable[[int], object]
@@ -112,6 +113,15 @@ class Index(Movable):
     @abstractmethod
     def kernel(self, queries: Any, factor: float) -> Kernel:
         """Return what searches; with `factor` below 1 faster, and not exactly."""
+
+    def permuted(
+        self, queries: Any, rows: np.ndarray, atoms: np.ndarray, first: np.ndarray
+    ) -> tuple[Any, np.ndarray]:
+        """Return some of the queries with their atoms in another order, and a cell for each group of them.
+
+        Groups begin at the places `first` of `rows`.
+        """
+        raise NotImplementedError
 
     def __len__(self) -> int:
         return len(self.order)

@@ -11,7 +11,7 @@ from mdfuzzy._kernels.search import knn
 from mdfuzzy._kernels.search.screen import Slack
 from mdfuzzy.neighbors._cells import build_cells
 from mdfuzzy.neighbors._groups import Chunks, Index, Kernel, group_queries
-from mdfuzzy.neighbors._seeding import flatten, nearest_centres
+from mdfuzzy.neighbors._seeding import flatten, nearest_centres, permute
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +45,16 @@ class RmsdIndex(Index):
         sizes = np.bincount(label, minlength=len(self.cells.centres))
         return group_queries(kernels.Queries(*(part[order] for part in queries)), order, sizes, own=False)
 
+    def permuted(
+        self, queries: kernels.Queries, rows: np.ndarray, atoms: np.ndarray, first: np.ndarray
+    ) -> tuple[kernels.Queries, np.ndarray]:
+        """See `Index`."""
+        flat = permute(queries.flat[rows], atoms)
+        turned = kernels.Queries(flat, queries.norms[rows], queries.spreads[rows])
+        cells = self.cells
+        near = nearest_centres(turned, first, cells.centres, cells.centre_norms, 1)
+        return turned, near.astype(np.int64)
+
     def slack(self, queries: kernels.Queries) -> Slack:
         """Return worst-case bounds of the rounding errors of float32 sums over the atoms."""
         width = self.cells.flat.shape[1]
@@ -66,8 +76,8 @@ class RmsdIndex(Index):
 
         def search(chunks: Chunks, limits: np.ndarray, n_neighbors: int, *rest: object) -> int:
             return knn.search_groups(
-                queries, chunks.first, chunks.last, chunks.cell, chunks.own, cells, slack, factor, limits,
-                n_neighbors, *rest,
+                chunks.queries, chunks.first, chunks.last, chunks.cell, chunks.own, cells, slack, factor,
+                limits, n_neighbors, *rest,
             )  # fmt: skip
 
         return Kernel(lambda room: knn.workspace(cells, room), search)

@@ -6,6 +6,8 @@ import numpy as np
 
 from mdfuzzy._kernels.search import points as kernels
 from mdfuzzy._kernels.search.boxes import Sketches, compact_order
+from mdfuzzy.frames.symmetry import Symmetry
+from mdfuzzy.neighbors._exchanged import Exchanged
 from mdfuzzy.neighbors._groups import Chunks, Index, Kernel, group_queries
 from mdfuzzy.neighbors._sketches import Axes, put_in_boxes
 
@@ -20,6 +22,7 @@ class PointIndex(Index):
     targets: kernels.PointTargets
     queries: kernels.PointQueries
     axes: Axes
+    layout: Exchanged
     scale: float
     parts: float  # by which squared distances are divided: the atoms, where these are their coordinates
 
@@ -39,7 +42,7 @@ class PointIndex(Index):
 
     def chunks(self, others: np.ndarray, n_jobs: int | None) -> Chunks:
         """Return other others, (n, dimensions), as queries."""
-        sketches, scaled = _sketched(others, self.axes, self.scale)
+        sketches, scaled = _sketched(others, self.axes, self.layout, self.scale)
         order = compact_order(sketches.rows)
         ordered = Sketches(*(part[order] for part in sketches))
         return group_queries(
@@ -52,14 +55,18 @@ class PointIndex(Index):
         def search(chunks: Chunks, limits: np.ndarray, n_neighbors: int, *rest: object) -> int:
             limits = limits * self.scale if n_neighbors == 0 else limits
             return kernels.search_points(
-                queries, chunks.first, chunks.last, chunks.own, self.targets, limits, n_neighbors, *rest
-            )
+                chunks.queries, chunks.first, chunks.last, chunks.own, self.targets, limits, n_neighbors,
+                *rest,
+            )  # fmt: skip
 
         return Kernel(lambda room: kernels.point_work(self.targets, room), search)
 
 
-def build_points(points: np.ndarray, *, parts: float = 1.0, n_jobs: int | None = None) -> PointIndex:
-    """Index points, (n, dimensions).
+def build_points(
+    points: np.ndarray, *, symmetry: Symmetry | None = None, parts: float = 1.0, n_jobs: int | None = None
+) -> PointIndex:
+    """Index points, (n, dimensions). With `symmetry` they are coordinates of atoms, and the distance is the
+    least over its permutations.
 
     The distance is the Euclidean one divided by the root of `parts`: with the coordinates of so many
     atoms, the RMSD without superposition. Points are scaled to at most 1, by a power of two, which changes
@@ -67,16 +74,18 @@ def build_points(points: np.ndarray, *, parts: float = 1.0, n_jobs: int | None =
     """
     largest = float(max(points.max(), -points.min()))
     scale = 2.0 ** -np.clip(np.ceil(np.log2(largest)), -500, 500) if largest > 0 else 1.0
-    axes = Axes(points * scale, ROWS)
-    sketches, scaled = _sketched(points, axes, scale)
+    layout = Exchanged.of(symmetry, points.shape[1])
+    axes = Axes(layout.invariants(layout.arranged(points * scale)), ROWS)
+    sketches, scaled = _sketched(points, axes, layout, scale)
     boxes, sketches = put_in_boxes(sketches)
     ordered = scaled[boxes.order]
-    targets = kernels.PointTargets(ordered, boxes)
-    return PointIndex(targets, kernels.PointQueries(ordered, sketches), axes, float(scale), parts)
+    targets = kernels.PointTargets(ordered, boxes, layout.exchanges)
+    queries = kernels.PointQueries(ordered, sketches)
+    return PointIndex(targets, queries, axes, layout, float(scale), parts)
 
 
-def _sketched(points: np.ndarray, axes: Axes, scale: float) -> tuple[Sketches, np.ndarray]:
+def _sketched(points: np.ndarray, axes: Axes, layout: Exchanged, scale: float) -> tuple[Sketches, np.ndarray]:
     """Return the sketches of points with their norms, and the points scaled, float64."""
-    scaled = np.ascontiguousarray(points, np.float64) * scale
-    rows = axes.sketch(scaled)
+    scaled = layout.arranged(np.ascontiguousarray(points, np.float64) * scale)
+    rows = axes.sketch(layout.invariants(scaled))
     return Sketches(rows, np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))), scaled

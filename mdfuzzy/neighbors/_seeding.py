@@ -15,6 +15,13 @@ def flatten(xyz: np.ndarray, n_jobs: int | None) -> kernels.Queries:
     return queries
 
 
+def permute(flat: np.ndarray, atoms: np.ndarray) -> np.ndarray:
+    """Return flat frames with their atoms in another order; a padded atom stays."""
+    places = np.arange(flat.shape[1])
+    places[: 3 * len(atoms)] = (3 * atoms[:, None] + np.arange(3)).ravel()
+    return np.ascontiguousarray(flat[:, places])
+
+
 def group_frames(
     queries: kernels.Queries,
     members: np.ndarray,

@@ -9,7 +9,7 @@ from mdfuzzy._kernels.search.boxes import PART, Sketches, compact_order
 from mdfuzzy._kernels.search.lanes import LANES
 from mdfuzzy._threads import run_ranges
 from mdfuzzy.neighbors._groups import Chunks, Index, Kernel, group_queries
-from mdfuzzy.neighbors._seeding import flatten
+from mdfuzzy.neighbors._seeding import flatten, permute
 from mdfuzzy.neighbors._sketches import Axes, put_in_boxes
 
 #: Rows of the sketch of a frame.
@@ -50,6 +50,15 @@ class TileIndex(Index):
         queries = _queries(flat.flat[order], flat.norms[order], ordered, self.modes, n_jobs)
         return group_queries(queries, order, np.array([len(others)]), own=False)
 
+    def permuted(
+        self, queries: kernels.TileQueries, rows: np.ndarray, atoms: np.ndarray, first: np.ndarray
+    ) -> tuple[kernels.TileQueries, np.ndarray]:
+        """See `Index`."""
+        flat, reach = permute(queries.flat[rows], atoms), queries.sketches.reach[rows]
+        xyz = flat[:, : 3 * len(atoms)].reshape(len(flat), -1, 3)
+        sketches = Sketches(self.axes.sketch(radii(xyz)), reach)
+        return _queries(flat, queries.norms[rows], sketches, self.modes, 1), np.zeros(len(first), np.int64)
+
     def kernel(self, queries: kernels.TileQueries, factor: float) -> Kernel:
         """See `Index`: with a factor below 1, only that share of the leaves is visited."""
         atoms = queries.unit.shape[1] // 3
@@ -60,7 +69,7 @@ class TileIndex(Index):
 
         def search(chunks: Chunks, limits: np.ndarray, n_neighbors: int, *rest: object) -> int:
             return kernels.search_tiles(
-                queries,
+                chunks.queries,
                 chunks.first,
                 chunks.last,
                 chunks.own,

@@ -17,13 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mdfuzzy._threads import run_ranges, thread_count
-from mdfuzzy.frames.metric import (
-    ALIGNED_MASS_RMSD,
-    ALIGNED_RMSD,
-    EUCLIDEAN,
-    MASS_RMSD,
-    RMSD,
-)
+from mdfuzzy.frames.metric import EUCLIDEAN, rmsd_metric
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors._coordinates import check_conformations
 from mdfuzzy.neighbors._copies import find_copies
@@ -42,7 +36,10 @@ _STRETCH = 1024  # rows merged together
 #: If more than this share of the frames is left to search, all are: frames among themselves are faster.
 _MOST = 0.75
 #: Metrics whose searches are taken apart here.
-_KNOWN = (RMSD, MASS_RMSD, EUCLIDEAN, ALIGNED_RMSD, ALIGNED_MASS_RMSD)
+_KNOWN = (
+    EUCLIDEAN,
+    *(rmsd_metric(aligned=fit, mass_weighted=heavy) for fit in (False, True) for heavy in (False, True)),
+)
 _END = np.float32(np.inf)  # the distance of entries beyond the end of a list
 
 logger = logging.getLogger("mdfuzzy")

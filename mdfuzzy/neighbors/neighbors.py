@@ -231,6 +231,7 @@ def euclidean_neighbors(
     ----------
     points : Features or (n, dimensions) array
         Feature vectors. Periodic columns of `Features`, such as torsion angles, count as points on a circle.
+        Or frames that were loaded with `align`: the distance is then the RMSD.
     n_neighbors : int
         How many neighbours to find, in [1, n - 1].
     recall : float
@@ -279,6 +280,7 @@ def euclidean_neighbors(
         among,
         others,
         n_neighbors,
+        symmetry=points.symmetry if isinstance(points, Trajectories) else None,
         recall=recall,
         n_jobs=n_jobs,
         progress=progress,

@@ -54,7 +54,8 @@ def rmsd_neighbors(
     Parameters
     ----------
     frames : Frames or (n, atoms, 3) array
-        The conformations, nm.
+        The conformations, nm. If they were loaded with `symmetry`, the RMSD is the least over exchanges of
+        equivalent atoms.
     n_neighbors : int
         How many neighbours to find, in [1, n - 1].
     recall : float
@@ -189,10 +190,16 @@ def _search(
     store: BlockStore | None,
 ) -> "tuple[Search, float | None]":
     """Return the search, and the recall that was measured for it; None if it is exact."""
+    symmetry = frames.symmetry if isinstance(frames, Trajectories) else None
     there = _on_workers(client, xyz, others, max(1, aim.n_neighbors), layout)
     if there is not None and there[1].sharded:
         from mdfuzzy.neighbors._dask.sharded import ShardedSearch
 
+        if symmetry is not None:
+            raise InputValueError(
+                "`layout` must be 'scattered' for frames with equivalent atoms; this cluster needs shards. "
+                "Give the workers more memory, or load the frames without `symmetry`."
+            )
         if aim.recall < 1:
             raise InputValueError(
                 f"`recall` must be 1 where the index is sharded; got {aim.recall:g}. What is missed would "
@@ -210,13 +217,19 @@ def _search(
             n_jobs=n_jobs,
         ), None
     from mdfuzzy.neighbors._choice import choose_way
-    from mdfuzzy.neighbors._index import RmsdIndex
     from mdfuzzy.neighbors._search import LocalSearch, name_blocks
     from mdfuzzy.neighbors._tiles import TileIndex
 
     largest = np.inf if there is None else there[1].room_for_index(there[0])
     way = choose_way(
-        xyz, others, aim, store=store, threads=thread_count(n_jobs), n_jobs=n_jobs, largest=largest
+        xyz,
+        others,
+        aim,
+        permutations=None if symmetry is None else symmetry.permutations,
+        store=store,
+        threads=thread_count(n_jobs),
+        n_jobs=n_jobs,
+        largest=largest,
     )
     index, chunks, reached = way.index, way.chunks, None
     if aim.recall < 1 and isinstance(index, TileIndex) and others is None and client is None:
@@ -225,7 +238,7 @@ def _search(
         found = descend_graph(index, chunks, aim, store=store, threads=thread_count(n_jobs))
         if found is not None:
             return found
-    if aim.recall < 1 and isinstance(index, RmsdIndex):
+    if aim.recall < 1 and way.name == "cells":
         from mdfuzzy.neighbors._recall import choose_factor
 
         factor, reached = choose_factor(index, chunks, aim.n_neighbors, aim.recall, n_jobs)

@@ -163,7 +163,7 @@ def project(
     if data.metric.superpose:
         remedy = "So many coordinates have the loaded atoms."
         pair = _check_columns(columns, data.points[0].size, remedy)
-        values, shares = _principal_components(data.points, pair)
+        values, shares = _principal_components(data.images, pair)
         first, second = (
             f"PC {at + 1} (nm), {100 * share:.0f} % of variance"
             for at, share in zip(pair, shares, strict=True)

@@ -65,6 +65,9 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
     frames = [frame for *_, frame in chosen]
     xyz = data.coordinates[frames] if data.coordinates is not None else data.trajectory(frames).xyz
     xyz = xyz.astype(np.float64)
+    if data.symmetry is not None:  # so that equivalent atoms do not seem to move
+        centred = xyz - xyz.mean(axis=1, keepdims=True) if data.metric.superpose else xyz
+        xyz = data.symmetry.nearest_images(centred, centred[0], superpose=data.metric.superpose)
     molecule = find_molecule(data)
     axes = np.linalg.svd(xyz[0] - xyz[0].mean(axis=0), full_matrices=False)[2]
     axes[2] = np.cross(axes[0], axes[1])  # a rotation, not a mirror image

@@ -34,3 +34,47 @@ def merge_rows(
             else:
                 frames[at], squares[at] = frames_b[b], squares_b[b]
                 b += 1
+
+
+@compiled(nogil=True)
+def merge_least(
+    sizes_a, targets_a, squares_a, sizes_b, targets_b, squares_b, itself, order, k, stamp, space
+):  # OUT sizes_a, targets_a, squares_a, stamp, space
+    """Merge two lists for each query, both in order: of a target that is in both the nearer entry counts.
+
+    The lists stand in turn without gaps. With `k` at most so many are kept, of equally near ones the first by
+    `order`; 0 keeps all. `itself` is the target that a query of the second lists is; -1 for none. `stamp`
+    has a number for each target, below those used here, and the last number used at its end. Return the
+    number of targets in all, or -1 if there is no room in `space` (targets, squares) or in the first lists.
+    """
+    new_targets, new_squares = space
+    a = b = at = 0
+    tag = stamp[-1]
+    for row in range(len(sizes_a)):
+        end_a, end_b, start = a + sizes_a[row], b + sizes_b[row], at
+        tag += 1
+        if itself[row] >= 0:
+            stamp[itself[row]] = tag
+        while (a < end_a or b < end_b) and (k == 0 or at - start < k):
+            first = b == end_b
+            if not first and a < end_a:
+                first = squares_a[a] < squares_b[b] or (
+                    squares_a[a] == squares_b[b] and order[targets_a[a]] < order[targets_b[b]]
+                )
+            target, squared = (targets_a[a], squares_a[a]) if first else (targets_b[b], squares_b[b])
+            if first:
+                a += 1
+            else:
+                b += 1
+            if stamp[target] != tag:
+                stamp[target] = tag
+                if at == len(new_targets):
+                    return -1
+                new_targets[at], new_squares[at] = target, squared
+                at += 1
+        a, b, sizes_a[row] = end_a, end_b, at - start
+    stamp[-1] = tag
+    if at > len(targets_a):
+        return -1
+    targets_a[:at], squares_a[:at] = new_targets[:at], new_squares[:at]
+    return at

@@ -40,11 +40,21 @@ class PointQueries(NamedTuple):
     sketches: Sketches
 
 
+class Exchanges(NamedTuple):
+    """Coordinates of equivalent atoms, in groups that are permuted independently of each other."""
+
+    fixed: np.ndarray  # (1,) how many coordinates are first and stay
+    start: np.ndarray  # (groups + 1,) where those of each group start, and the last one ends
+    table: np.ndarray  # (groups + 1,) where the permutations of each group start, and the last one ends
+    permutations: np.ndarray  # of all groups in turn: coordinates of the other point, by their columns
+
+
 class PointTargets(NamedTuple):
     """Points to find neighbours among, in the order of the leaves."""
 
     points: np.ndarray  # (n, dimensions) float64
     boxes: Boxes
+    exchanges: Exchanges
 
 
 class PointWork(NamedTuple):
@@ -60,9 +70,10 @@ def point_work(targets: PointTargets, room: int) -> PointWork:
 
 
 @compiled()
-def squared_difference(x, i, y, j):
-    """Return |x[i] - y[j]|^2, summed in four parts: always the same order, and the same for (j, i)."""
-    dimensions = x.shape[1]
+def squared_difference(x, i, y, j, dimensions):
+    """Return |x[i] - y[j]|^2 over the first `dimensions`, summed in four parts: always the same order, and
+    the same for (j, i).
+    """
     a = b = c = d = 0.0
     whole = dimensions // 4 * 4
     for p in range(0, whole, 4):
@@ -75,6 +86,25 @@ def squared_difference(x, i, y, j):
     return (a + b) + (c + d)
 
 
+@compiled()
+def least_squared_difference(x, i, y, j, exchanges):
+    """Return the least |x[i] - g y[j]|^2 over the permutations g: the sum over the groups of the least of
+    each.
+    """
+    total = squared_difference(x, i, y, j, exchanges.fixed[0])
+    for group in range(len(exchanges.start) - 1):
+        first, last = exchanges.start[group], exchanges.start[group + 1]
+        least = np.inf
+        for row in range(exchanges.table[group], exchanges.table[group + 1], last - first):
+            squared = 0.0
+            for p in range(last - first):
+                d = x[i, first + p] - y[j, exchanges.permutations[row + p]]
+                squared += d * d
+            least = min(least, squared)
+        total += least
+    return total
+
+
 @compiled(forceinline=True)
 def search_points_group(queries, first, size, own, targets, radii, k, work, counts):
     """Find the k nearest targets, or with k = 0 all within its radius, of up to 64 queries.
@@ -85,6 +115,7 @@ def search_points_group(queries, first, size, own, targets, radii, k, work, coun
     boxes, lists, limit = targets.boxes, work.lists, work.lists.limit
     filled, listed, squares = lists.filled, lists.targets, lists.squares
     room = listed.shape[1]
+    plain, dimensions = len(targets.exchanges.start) == 1, targets.points.shape[1]
     enough = min(room, k + max(k // 2, LANES)) if k > 0 else room
     begin_lists(radii, lists)
     begin_group(queries.sketches, first, size, boxes, work.front)
@@ -109,7 +140,14 @@ def search_points_group(queries, first, size, own, targets, radii, k, work, coun
                 while bits:
                     target = base + first_member(bits)
                     bits &= bits - np.uint64(1)
-                    squared = squared_difference(queries.points, first + l, targets.points, target)
+                    if plain:
+                        squared = squared_difference(
+                            queries.points, first + l, targets.points, target, dimensions
+                        )
+                    else:
+                        squared = least_squared_difference(
+                            queries.points, first + l, targets.points, target, targets.exchanges
+                        )
                     listed[l, at], squares[l, at] = target, squared
                     at += 1 if squared <= bound else 0
                 filled[l] = at
