@@ -14,7 +14,7 @@ ALIGN, LIGAND = "resname ACE ALA NME", "resname BEN"
 
 
 def load(trajectory, **options):
-    return mf.load(trajectory, **{"align": ALIGN, "atoms": LIGAND, **options})
+    return mf.load(trajectory, **{"align": ALIGN, "atoms": LIGAND, "symmetry": False, **options})
 
 
 @pytest.mark.parametrize("angle", [90.0, 70.0, 110.0])
@@ -94,13 +94,15 @@ def test_a_reference_structure_may_have_other_atoms(tmp_path):
     np.testing.assert_allclose(again.xyz, frames.xyz, atol=1e-3)
 
 
-def test_everything_after_it_works(tmp_path):
+@pytest.mark.parametrize("symmetry", [False, True])
+def test_everything_after_it_works(tmp_path, symmetry):
     trajectory, _ = complex_trajectory(300, seed=1)
     for name, part in (("a", trajectory[:200]), ("b", trajectory[200:])):
         part.save(str(tmp_path / f"{name}.xtc"))
     trajectory[0].save(str(tmp_path / "top.pdb"))
-    options = {"top": tmp_path / "top.pdb", "align": ALIGN, "atoms": LIGAND}
+    options = {"top": tmp_path / "top.pdb", "align": ALIGN, "atoms": LIGAND, "symmetry": symmetry}
     frames = mf.load(tmp_path / "a.xtc", **options)
+    assert (frames.symmetry is not None) == symmetry
     run = mf.RunDir(tmp_path / "out")
     result = mf.cluster(frames, mf.Settings(n_states=2), store=run)
     back = mf.RunDir(tmp_path / "out").load()
@@ -129,7 +131,7 @@ def test_everything_after_it_works(tmp_path):
     np.testing.assert_array_equal(frames.columns.argsort(axis=0), frames.columns.argsort(axis=0))
     variances = frames.columns.var(axis=0)
     assert (np.diff(variances) <= 1e-12).all()
-    assert variances.sum() == pytest.approx(frames.points.var(axis=0).sum())
+    assert variances.sum() == pytest.approx(frames.vectors.var(axis=0).sum())
 
 
 def test_command_line(tmp_path, capsys):
@@ -141,9 +143,11 @@ def test_command_line(tmp_path, capsys):
     trajectory[0].save(str(tmp_path / "top.pdb"))
     out = str(tmp_path / "out")
     arguments = ["run", str(tmp_path / "a.xtc"), "--top", str(tmp_path / "top.pdb"), "--align", ALIGN]
-    arguments += ["--atoms", LIGAND, "-o", out, "--bare", "--n-states", "2"]
+    arguments += ["--atoms", LIGAND, "-o", out, "--bare", "--n-states", "2", "--symmetry"]
     assert main(arguments) == 0
-    assert "aligned on: 'resname ACE ALA NME' (12 of 21 atoms)" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "aligned on: 'resname ACE ALA NME' (12 of 21 atoms)" in printed
+    assert "equivalent atoms: BEN 3: ring, BEN 3: N1/N2; group of 4" in printed
     assert main(["assign", out, str(tmp_path / "b.xtc")]) == 0
     assert main([*arguments, "--mass-weighted"]) != 0
     assert "mass-weighted RMSD after alignment" in capsys.readouterr().err
@@ -163,8 +167,8 @@ def test_universes():
     universe.load_new(10 * trajectory.xyz, dimensions=np.tile(box, (60, 1)), dt=2.5)
     ligand, peptide = universe.atoms[ATOMS], universe.atoms[PEPTIDE]
     for align in (peptide, ALIGN):
-        np.testing.assert_allclose(mf.load(ligand, align=align).xyz, poses, atol=1e-5)
-    analysis = mf.mdanalysis.FuzzyModeSeekingAnalysis(ligand, align=peptide, n_states=2).run()
+        np.testing.assert_allclose(mf.load(ligand, align=align, symmetry=False).xyz, poses, atol=1e-5)
+    analysis = mf.mdanalysis.FuzzyModeSeekingAnalysis(ligand, align=peptide, symmetry=False, n_states=2).run()
     np.testing.assert_allclose(analysis.results.clustering.data.xyz, poses, atol=1e-5)
 
 
@@ -265,4 +269,4 @@ def test_other_metric_than_that_of_the_run(tmp_path):
     with pytest.raises(ValueError, match=r"must be compared as `result` was, by RMSD after alignment"):
         mf.assign(result, other)
     with pytest.raises(ValueError, match=r"must be compared as `result` was"):
-        mf.assign(result, mf.load(trajectory, atoms=LIGAND))
+        mf.assign(result, mf.load(trajectory, atoms=LIGAND, symmetry=False))
