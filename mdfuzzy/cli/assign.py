@@ -1,6 +1,5 @@
 """``mdfuzzy assign``: new trajectories against the states of a finished run."""
 
-from pathlib import Path
 from typing import Any
 
 import click

@@ -1,6 +1,5 @@
 """``mdfuzzy export``: the files that other programs take."""
 
-from pathlib import Path
 from typing import Any
 
 import click

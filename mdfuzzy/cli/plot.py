@@ -1,7 +1,5 @@
 """``mdfuzzy plot``: the pictures of a finished run."""
 
-from pathlib import Path
-
 import click
 
 import mdfuzzy as mf

@@ -471,7 +471,9 @@ def test_symmetry_equivalent_atoms_warn_and_the_named_selection_avoids_it(residu
     topology.create_standard_bonds()
     xyz = np.random.default_rng(0).random((2, topology.n_atoms, 3))
     xyz[:, :, 2] = 0  # flat
-    with pytest.warns(UserWarning, match=rf"equivalent atoms of .*{residue}, .*'backbone or name CB' avoid it"):
+    with pytest.warns(
+        UserWarning, match=rf"equivalent atoms of .*{residue}, .*'backbone or name CB' avoid it"
+    ):
         mf.load(xyz, top=topology)
     assert mf.load(xyz, top=topology, atoms="backbone or name CB").n_atoms == 15
 
