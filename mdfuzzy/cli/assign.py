@@ -1,12 +1,22 @@
 """``mdfuzzy assign``: new trajectories against the states of a finished run."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import mdfuzzy as mf
-from mdfuzzy.cli.options import Command, load_files, output_option, reading_options, run_argument
+from mdfuzzy.cli.options import (
+    Command,
+    file_paths,
+    load_files,
+    output_option,
+    reading_options,
+    run_argument,
+)
 from mdfuzzy.cli.outputs import place_of, write_exports
+
+if TYPE_CHECKING:
+    from mdfuzzy.frames.trajectories import Trajectories
 
 
 @click.command("assign", cls=Command)
@@ -16,7 +26,8 @@ from mdfuzzy.cli.outputs import place_of, write_exports
 def command(folder: str, files: tuple[str, ...], output: str | None, **reading: Any) -> None:
     """Give the frames of new trajectories memberships in the states of a finished run.
 
-    The states stay as they are. Topology and atoms are those of the run unless given. Writes discrete
+    The states stay as they are. Topology and atoms are those of the run unless given, and so are features,
+    with their TICA. Writes discrete
     trajectories, memberships and a table of the new frames.
 
     \b
@@ -27,16 +38,36 @@ def command(folder: str, files: tuple[str, ...], output: str | None, **reading: 
     place = place_of(folder, output, "exports", "assigned")
     run = mf.RunDir(folder)
     result = run.load()
+    data = result.data
     known = run.reading or {}
-    for name in ("top", "atoms", "whole", "align"):
+    for name in ("top", "atoms", "whole"):
         reading[name] = reading[name] if reading.get(name) is not None else known.get(name)
-    reading["mass_weighted"] |= known.get("mass_weighted", False)
-    if reading["symmetry"] is None and result.data is not None:
-        reading["symmetry"] = result.data.symmetry
-    if reading["align"] is not None and reading["reference"] is None:
-        reading["reference"] = result.data  # the structure on which the run was aligned
-    found = mf.assign(result, load_files(files, **reading))
+    if "features" in known:
+        new = _features(files, data, reading)
+    else:
+        reading["align"] = reading["align"] if reading["align"] is not None else known.get("align")
+        reading["mass_weighted"] |= known.get("mass_weighted", False)
+        if reading["symmetry"] is None and data is not None:
+            reading["symmetry"] = data.symmetry
+        if reading["align"] is not None and reading["reference"] is None:
+            reading["reference"] = data  # the structure on which the run was aligned
+        new = load_files(files, **reading)
+    found = mf.assign(result, new)
     click.echo(found.summary())
     with run.lock():
         for line in write_exports(place, found, ["pyemma", "table"]):
             click.echo(line)
+
+
+def _features(files: tuple[str, ...], data: Any, reading: dict[str, Any]) -> "Trajectories":
+    """Compute the features of the run for new trajectories."""
+    for name in ("align", "reference", "mass_weighted", "symmetry"):
+        if reading.pop(name):
+            option = "--" + name.replace("_", "-")
+            raise click.UsageError(f"{option} is for runs by RMSD; this one compared features. Leave it out.")
+    if data.featurizer is None:
+        raise click.UsageError(
+            "The run compared columns of files, which new trajectories do not have. Use mf.assign in Python, "
+            "with mf.featurize of the new files and their columns."
+        )
+    return mf.featurize(file_paths(files, join=reading.pop("join")), data, **reading)

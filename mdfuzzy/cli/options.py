@@ -12,6 +12,7 @@ from mdfuzzy.pipeline.settings import Settings
 
 if TYPE_CHECKING:
     from mdfuzzy.frames.frames import Frames
+    from mdfuzzy.frames.trajectories import Trajectories
 
 #: A function that is given options, or the command made of it.
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
@@ -171,10 +172,80 @@ def reading_options(command: Decorated) -> Decorated:
                 section=title,
                 type=float,
                 metavar="PS",
-                help="Time between the frames of the files in ps, if they hold no times.",
+                help="Time between the frames of the files in ps, if they hold none, or wrong ones.",
             ),
         ],
     )
+
+
+def feature_options(command: Decorated) -> Decorated:
+    """Give a command the features that frames can be compared by instead of RMSD."""
+    title = "Features"
+    reductions = {
+        "tica": ("LAG[:N]", "The N slowest components of the features, at this lag time: 10ns, or 1us:2."),
+        "vamp": ("LAG[:N]", "The same without the assumption of reversible dynamics."),
+        "pca": ("N", "The N components of the features of the largest variance."),
+    }
+    return decorated(
+        command,
+        [
+            click.option(
+                "--features",
+                cls=Option,
+                section=title,
+                multiple=True,
+                metavar="KIND[:SELECTION]",
+                help="Compare features instead of RMSD: torsions, sidechains, all-torsions, distances, "
+                "groups, closest, contacts, coordinates, or columns:FILE. May be given several times; "
+                "'2*torsions' doubles a weight. mdfuzzy info lists what the molecule has.",
+            ),
+            *(
+                click.option(
+                    f"--{name}",
+                    cls=Option,
+                    section=title,
+                    metavar=value,
+                    help=text + ("" if name == "vamp" else " N is chosen if it is left out, and reported."),
+                )
+                for name, (value, text) in reductions.items()
+            ),
+        ],
+    )
+
+
+def read_files(
+    files: Sequence[str],
+    *,
+    features: Sequence[str] = (),
+    tica: str | None = None,
+    vamp: str | None = None,
+    pca: str | None = None,
+    **reading: Any,
+) -> "Trajectories":
+    """Read the files of `reading_options` as frames, or as the features of `feature_options`."""
+    import mdfuzzy as mf
+
+    given = [
+        (name, text) for name, text in (("TICA", tica), ("VAMP", vamp), ("PCA", pca)) if text is not None
+    ]
+    if not features:
+        if given:
+            option = f"--{given[0][0].lower()}"
+            raise click.UsageError(f"{option} needs features. Give --features, such as --features distances.")
+        return load_files(files, **reading)
+    if len(given) > 1:
+        raise click.UsageError("--tica, --vamp and --pca exclude each other. Give one of them.")
+    for name in ("align", "reference", "mass_weighted", "symmetry"):
+        if reading.pop(name, None):
+            option = "--" + name.replace("_", "-")
+            raise click.UsageError(
+                f"{option} is for RMSD. With --features, use --features coordinates:SELECTION."
+            )
+    reduction = None
+    for method, text in given:
+        reduction = mf.features.Reduction.parse(method, text)  # type: ignore[arg-type]
+    join = reading.pop("join")
+    return mf.featurize(file_paths(files, join=join), list(features), reduction=reduction, **reading)
 
 
 def load_files(files: Sequence[str], *, join: bool, **reading: Any) -> "Frames":
@@ -183,12 +254,17 @@ def load_files(files: Sequence[str], *, join: bool, **reading: Any) -> "Frames":
 
     if reading.get("symmetry") == "rotations":
         reading["symmetry"] = True
+    return mf.load(file_paths(files, join=join), **reading)
+
+
+def file_paths(files: Sequence[str], *, join: bool) -> list[str | list[str]]:
+    """Return the files of each trajectory; with `join`, a pattern is one, and so are all names."""
     paths: list[str | list[str]] = list(files)
     if join:
         patterns = [file for file in files if glob.has_magic(file) and not os.path.exists(file)]
         names = [file for file in files if file not in patterns]
         paths = [*([names] if names else []), *([pattern] for pattern in patterns)]
-    return mf.load(paths, **reading)
+    return paths
 
 
 def output_option(help_text: str, default: str | None = None) -> Callable[[Decorated], Decorated]:

@@ -11,8 +11,9 @@ import mdfuzzy as mf
 from mdfuzzy.cli.options import (
     Command,
     Option,
-    load_files,
+    feature_options,
     output_option,
+    read_files,
     reading_options,
     setting_options,
     take_settings,
@@ -22,7 +23,7 @@ from mdfuzzy.cli.program import Session
 from mdfuzzy.cli.watch import watch as watch_files
 
 if TYPE_CHECKING:
-    from mdfuzzy.frames.frames import Frames
+    from mdfuzzy.frames.trajectories import Trajectories
     from mdfuzzy.pipeline.clustering import Clustering
     from mdfuzzy.pipeline.settings import Settings
     from mdfuzzy.workers.cluster import Client
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 @click.command("run", cls=Command)
 @reading_options
+@feature_options
 @setting_options(scan_beta=True, validate=True)
 @output_option("Run directory: all results, and what a later run goes on from.", default="mdfuzzy-run")
 @click.option(
@@ -79,7 +81,8 @@ def command(
 
     FILES are trajectories of the same atoms, each of them one run (a pattern such as 'run*.xtc' is fine).
     Only --top is required: anything you omit is chosen automatically and reported.
-    Distances are RMSD in nm, times in ps, torsions in degrees.
+    Distances are RMSD in nm, times in ps, torsions in degrees. RMSD suits small and stiff molecules; for
+    folding and large motions compare features (--features, --tica).
 
     The folder of --output keeps what is finished. Rerun the command to resume after a crash or
     Ctrl-C; with other settings it computes only what depends on them. If trajectories have grown or files
@@ -90,6 +93,8 @@ def command(
     Examples:
       mdfuzzy run traj*.xtc --top ala2.pdb -o out
       mdfuzzy run traj*.xtc --top protein.pdb --atoms 'name CA' --stride 10 -o out
+      mdfuzzy run traj*.xtc --top peptide.pdb --features torsions -o out
+      mdfuzzy run traj*.xtc --top protein.pdb --features distances --tica 10ns -o out
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta 0.5     colder: harder states
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta kinetic
       mdfuzzy run 'traj*.xtc' --top ala2.pdb -o out --watch 600
@@ -104,7 +109,7 @@ def command(
     with nullcontext() if dask is None else connect(dask) as client:  # before anything is written
 
         def run_once() -> None:
-            frames = load_files(files, **options)
+            frames = read_files(files, **options)
             say = Transcript()
             say(frames.summary())
             find_states(session, frames, settings, Path(output), say, bare=bare, client=client, layout=layout)
@@ -117,7 +122,7 @@ def command(
 
 def find_states(
     session: Session,
-    frames: "Frames",
+    frames: "Trajectories",
     settings: "Settings",
     folder: Path,
     say: Transcript,

@@ -48,6 +48,13 @@ class Given:
     def __post_init__(self) -> None:
         check_real("weight", self.weight, above=0, remedy="To leave a feature out, do not name it.")
 
+    def spec(self) -> dict[str, Any]:
+        """Return what is known of the columns, in terms that JSON has."""
+        given = self.data if isinstance(self.data, list | tuple) else [self.data]
+        paths = [os.fspath(each) for each in given if isinstance(each, str | os.PathLike)]
+        names = None if self.names is None else list(self.names)
+        return {"kind": "columns", "data": paths, "names": names, "weight": self.weight}
+
     def rows(
         self, lengths: Sequence[int], times: np.ndarray | None
     ) -> tuple[np.ndarray, tuple[str, ...], tuple[float | None, ...]]:

@@ -108,7 +108,9 @@ class Contacts(ClosestDistances):
     cutoff : float
         The distance of half a contact in nm, :math:`d_0`.
     width : float
-        How fast a contact is lost, in nm, w.
+        How fast a contact is lost, in nm, w. Neighbouring residues of a protein are a few tenths of nm apart:
+        a sharper contact is 0 or 1 for almost all frames, and the density then has as many peaks as there are
+        combinations. (0.2 nm was chosen on a ligand that binds to trypsin; 0.1 to 0.2 gave similar states.)
     weight : float
         By what the columns are multiplied in the distance between two frames.
 
@@ -124,12 +126,12 @@ class Contacts(ClosestDistances):
     kind: ClassVar[str] = "contacts"
 
     cutoff: float = 0.5
-    width: float = 0.1
+    width: float = 0.2
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_real("cutoff", self.cutoff, above=0, remedy="It is a distance in nm, such as 0.5.")
-        check_real("width", self.width, above=0, remedy="It is a distance in nm, such as 0.1.")
+        check_real("width", self.width, above=0, remedy="It is a distance in nm, such as 0.2.")
 
     def bind(self, first: "md.Trajectory") -> Columns:
         """Return the columns for the molecule in `first`."""
@@ -147,7 +149,7 @@ class Contacts(ClosestDistances):
         )
 
 
-def soft_contact(distances: npt.ArrayLike, *, cutoff: float = 0.5, width: float = 0.1) -> np.ndarray:
+def soft_contact(distances: npt.ArrayLike, *, cutoff: float = 0.5, width: float = 0.2) -> np.ndarray:
     """Return how much of a contact each distance is, between 0 and 1.
 
     Parameters

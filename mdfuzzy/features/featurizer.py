@@ -87,6 +87,8 @@ class Featurizer:
 
     def compute(self, frames: "md.Trajectory") -> np.ndarray:
         """Return what is computed from `frames`, before any components."""
+        if self.features and not self.bound:  # it was written down
+            object.__setattr__(self, "bound", Featurizer.of(self.features, frames[0]).bound)
         return np.concatenate([each.compute(frames) for each in self.bound], axis=1, dtype=np.float32)
 
     def finish(self, rows: np.ndarray) -> np.ndarray:
@@ -116,7 +118,7 @@ class Featurizer:
 
     @classmethod
     def from_spec(cls, spec: dict[str, Any]) -> "Featurizer":
-        """Return the featuriser that a `spec` describes; it is not bound to a molecule yet."""
+        """Return the featuriser that a `spec` describes, for the molecule that it is used with first."""
         features = tuple(feature_from(each) for each in spec["features"])
         return cls(features, components=tuple(Components.from_spec(each) for each in spec["components"]))
 

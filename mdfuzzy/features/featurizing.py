@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import InputTypeError, InputValueError, check_int
-from mdfuzzy.features._parsing import take_feature
 from mdfuzzy.features._moments import MomentSums
+from mdfuzzy.features._parsing import take_feature
 from mdfuzzy.features.columns import Given
 from mdfuzzy.features.components import embed
 from mdfuzzy.features.decomposition import reduced
@@ -149,6 +149,8 @@ def featurize(
             data = reduced(data, reduction)
     if again is not None:
         data = again.like(data)
+    if data.reading is not None:
+        data = data.with_reading(data.reading | {"features": [each.spec() for each in wanted]})
     return data.weighted(weights, log_weights=log_weights, temperature=temperature)
 
 
@@ -167,8 +169,14 @@ def _components(stream: Stream | LoadedStream, featurizer: Featurizer, reduction
         sums.add(trajectory, embed(rows, featurizer.periods, factors))
 
     stream.read(featurizer.compute, atoms=featurizer.atoms, sink=add)
-    columns = {"inputs": names, "periods": featurizer.periods, "column_weights": factors}
-    components = reduction.fit(sums.halves(), lag=lag, timestep=step, **columns)
+    components = reduction.fit(
+        sums.halves(),
+        lag=lag,
+        timestep=step,
+        inputs=names,
+        periods=featurizer.periods,
+        column_weights=factors,
+    )
     logger.info(describe(components))
     complete = featurizer.then(components)
     values, counts, attributes = stream.read(complete.transform, atoms=featurizer.atoms)

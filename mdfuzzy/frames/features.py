@@ -1,8 +1,9 @@
 """Feature vectors of the frames of trajectories."""
 
+import copy
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,21 +21,6 @@ from mdfuzzy.frames._provenance import chosen_sources
 from mdfuzzy.frames.metric import EUCLIDEAN, Metric
 from mdfuzzy.frames.trajectories import Trajectories, shorten
 from mdfuzzy.frames.weights import Weights, frame_weights
-
-
-class FeaturizerLike(Protocol):
-    """What features know of how they are made: `features.Featurizer`."""
-
-    components: tuple[Any, ...]
-
-    def completed(self, data: "Features") -> "Features":
-        """Return `data` with the components that it still lacks."""
-        ...
-
-    def then(self, components: Any) -> "FeaturizerLike":
-        """Return what makes these components afterwards."""
-        ...
-
 
 #: What features take over from the frames that they describe; the first ones have a row per frame.
 _ROWS = ("times", "phi", "psi")
@@ -104,7 +90,6 @@ class Features(Trajectories):
 
     values: np.ndarray
     column_weights: np.ndarray | None = None
-    featurizer: "FeaturizerLike | None" = None
     _names: tuple[str, ...] | None
     _units: tuple[str, ...] | None
     _periods: tuple[float | None, ...]
@@ -220,6 +205,12 @@ class Features(Trajectories):
         frames = {name: getattr(self, name) for name in (*_OF_FRAMES, "reading")}
         return Features.made(values, self.lengths, **frames, **columns)
 
+    def with_reading(self, reading: dict[str, Any]) -> "Features":
+        """Return the same features with other words on how to read them again, `reading`."""
+        result = copy.copy(self)
+        object.__setattr__(result, "reading", reading)
+        return result
+
     @property
     def components(self) -> Any:
         """What the columns are linear combinations of, by the last of `tica`, `vamp` and `pca`; or None."""
@@ -320,23 +311,25 @@ class Features(Trajectories):
             several = isinstance(data, list | tuple) and all(np.ndim(part) == 2 for part in data)
             found = Features(cast(Sequence[npt.ArrayLike], data if several else [data]))
             same = found.values.shape[1] == self.values.shape[1]
-            data = found.with_columns(found.values, **self._columns()) if same else found
+            new = found.with_columns(found.values, **self._columns()) if same else found
+        else:
+            new = data
         if self.featurizer is not None:
-            data = self.featurizer.completed(data)
+            new = cast(Features, self.featurizer.completed(new))
         d = self.values.shape[1]
-        if data.values.shape[1] != d:
+        if new.values.shape[1] != d:
             raise InputValueError(
-                f"`data` must have the {d} features of `result`; got {data.values.shape[1]}. Compute the "
+                f"`data` must have the {d} features of `result`; got {new.values.shape[1]}. Compute the "
                 "same features."
             )
-        if self._names is not None and data._names is not None and self.names != data.names:
-            at = next(i for i, (a, b) in enumerate(zip(self.names, data.names, strict=True)) if a != b)
+        if self._names is not None and new._names is not None and self.names != new.names:
+            at = next(i for i, (a, b) in enumerate(zip(self.names, new.names, strict=True)) if a != b)
             raise InputValueError(
-                f"`data` must have the features of `result`; got {data.names[at]!r} instead of "
+                f"`data` must have the features of `result`; got {new.names[at]!r} instead of "
                 f"{self.names[at]!r} as column {at}. Compute the same features."
             )
         # Distances to these features are taken with their weights.
-        return data.with_columns(data.values, **data._columns() | {"column_weights": self.column_weights})
+        return new.with_columns(new.values, **new._columns() | {"column_weights": self.column_weights})
 
     def essence(self) -> Iterator[npt.ArrayLike]:
         """Yield the periodic columns, their periods, and the weights of the columns."""
@@ -347,8 +340,11 @@ class Features(Trajectories):
             yield self.column_weights
 
     def summary(self) -> str:
-        """Return a line that describes the data."""
-        return repr(self)
+        """Return a text that describes the data: the columns, and what components of features mean."""
+        lines = [repr(self)]
+        if self.components is not None:
+            lines += [f"{self.components!r}: {self.components.reason}".rstrip(": "), self.components.table()]
+        return "\n".join(lines)
 
     @property
     def embedded(self) -> np.ndarray:

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError, check_optional_bool
 from mdfuzzy.frames._extraction import make_plan_for_features
-from mdfuzzy.frames._formats import has_times
+from mdfuzzy.frames._formats import has_times, read_topology
+from mdfuzzy.frames._provenance import Source as Source
 from mdfuzzy.frames._rows import RowStore
 from mdfuzzy.frames._selection import Bonds, select_atoms
 from mdfuzzy.frames._window import Window
@@ -210,6 +211,11 @@ def open_stream(
 def atoms_of(topology: "md.Topology", selection: str | npt.ArrayLike | None, *, name: str) -> np.ndarray:
     """Return the atoms that a selection names, ascending; by default the heavy atoms of the solute."""
     return select_atoms(topology, selection, name=name, least=1)[0]
+
+
+def topology_of(path: str) -> "md.Topology":
+    """Return the topology in a file."""
+    return read_topology(path)
 
 
 def molecules_of(topology: "md.Topology") -> np.ndarray:

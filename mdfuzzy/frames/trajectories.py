@@ -3,7 +3,7 @@
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,24 @@ if TYPE_CHECKING:
     import mdtraj as md
 
     from mdfuzzy.frames.symmetry import Symmetry
+
+
+class FeaturizerLike(Protocol):
+    """How features are made: `features.Featurizer`."""
+
+    components: tuple[Any, ...]
+
+    def completed(self, data: Any) -> Any:
+        """Return features with the components that they still lack."""
+        ...
+
+    def then(self, components: Any) -> "FeaturizerLike":
+        """Return what makes these components afterwards."""
+        ...
+
+    def spec(self) -> dict[str, Any]:
+        """Return what makes the same featuriser again, in terms that JSON has."""
+        ...
 
 
 class Trajectories(ReadOnly, ABC):
@@ -60,6 +78,8 @@ class Trajectories(ReadOnly, ABC):
         Whether molecules were put together across the periodic boundary.
     reading : dict or None
         The arguments that read the same frames again; None unless all come from files.
+    featurizer : features.Featurizer or None
+        How the columns are computed from frames, if they are.
     """
 
     lengths: np.ndarray
@@ -75,6 +95,7 @@ class Trajectories(ReadOnly, ABC):
     atoms: np.ndarray | None = None
     whole: bool = False
     reading: dict[str, object] | None = None
+    featurizer: "FeaturizerLike | None" = None
 
     @property
     @abstractmethod

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from mdfuzzy._atomic import adopt_files, is_folder, refuse_links, remove_drafts
 from mdfuzzy._check import InputValueError, check_type
+from mdfuzzy.features.memory import from_arrays, to_arrays
 from mdfuzzy.frames.loading import load
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.clustering import Clustering
@@ -28,6 +29,8 @@ from mdfuzzy.store.state_names import StateNames, match_states
 
 #: The folder of the saved steps, and the file in it that says which run they belong to.
 _DATA, _RUN = "data", "run.json"
+#: The features that were clustered, if they were computed from frames.
+_FEATURES = "features"
 #: Folders of the blocks of unfinished steps end like this.
 _PARTS = ".parts"
 #: The entry of a saved step that holds the fingerprint of the data it is for.
@@ -82,7 +85,7 @@ class RunDir:
     @property
     def steps(self) -> tuple[str, ...]:
         """The names of the finished steps."""
-        return tuple(name for name in self._data.names if name not in (Path(_RUN).stem, _NAMES))
+        return tuple(name for name in self._data.names if name not in (Path(_RUN).stem, _NAMES, _FEATURES))
 
     @property
     def settings(self) -> Settings | None:
@@ -162,6 +165,8 @@ class RunDir:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # given when the run was made, and kept with it
             if data is None:
+                data = self._features()
+            if data is None:
                 reading = self.reading
                 if reading is None:
                     raise InputValueError(
@@ -225,8 +230,23 @@ class RunDir:
                 self._bring_up_to_date(data, fingerprint)
             self._remove_parts_of_finished_steps()
             self._write_run(data, settings, fingerprint)
+            arrays = to_arrays(data)
+            if arrays is not None and not self._data.has(_FEATURES, key=fingerprint.key):
+                self._data.put(_FEATURES, fingerprint.key, **arrays)
         self._begun = data, fingerprint
         return fingerprint.key
+
+    def _features(self) -> Trajectories | None:
+        """Return the features of the run as they were saved; None for frames, which are read again."""
+        run = self._run_or_refuse()
+        if _FEATURES not in self._data.names:
+            return None
+        arrays = self._data.get(_FEATURES, key=Fingerprint.read(run["fingerprint"]).key)
+        if arrays is None:
+            raise InputValueError(
+                f"The features in {self.path} are damaged. Run it again, and it resumes from what is there."
+            )
+        return from_arrays(arrays, find=lambda file: self._find(file, run["folder"]))
 
     def _write_run(self, data: Trajectories, settings: Settings, fingerprint: Fingerprint) -> None:
         content = {
