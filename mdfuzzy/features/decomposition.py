@@ -1,7 +1,7 @@
 """Slow components (TICA, VAMP) and principal components (PCA) of features."""
 
 import logging
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -163,9 +163,8 @@ def pca(features: Features, *, dim: int | None = None) -> Features:
 
 def reduced(features: Any, reduction: Reduction) -> Features:
     """Return the components of features that a reduction finds."""
-    data = as_data(features)
-    check_type("features", data, Features, remedy="`featurize` makes them.")
-    assert isinstance(data, Features)  # for type checkers
+    check_type("features", as_data(features), Features, remedy="`featurize` makes them.")
+    data = cast(Features, as_data(features))
     lengths = data.lengths.tolist()
     lag = reduction.frames(data.timestep, max(lengths), known=data.times is not None)
     warn_of_weights(data, reduction)
