@@ -70,14 +70,14 @@ def count_transition_regions(frames: mf.Frames, result: mf.Clustering, beta: flo
 _TEXT = """## Alanine dipeptide
 
 {frames:,} frames (the paper: {paper_frames:,} of another simulation), compared by the RMSD of ten heavy
-atoms; k = {k} and every other choice by default.
+atoms, with k = {k} and default settings.
 
 {counts}
 
 ![frames, states and second-highest membership]({figure})
 
 *Left*: the frames over phi and psi. *Middle*: the states. *Right*: the second-highest membership at
-beta = {drawn:g}, which lights up the transition regions. The clustering does not know phi and psi.
+beta = {drawn:g}, which is high in the transition regions. The clustering does not use phi and psi.
 
 | state | peak at (phi, psi) | basin | core |
 |--:|---|--:|--:|
@@ -85,22 +85,23 @@ beta = {drawn:g}, which lights up the transition regions. The clustering does no
 
 {gaps}
 
-Two states have a transition region if at least three frames are between them: their second-highest membership
-is at least half of the highest. For each: its transition frames and, in brackets, how often the trajectories
-went from one milestone to the other.
+Two states have a transition region if they have at least three transition frames, with a second-highest
+membership of at least half of the highest. The table gives the number of transition frames and, in
+brackets, the number of observed transitions between the milestones.
 
 | beta | transition regions | transitions between states without a transition region |
 |--:|---|---|
 {pairs}
 
-The paper counts transition regions by eye, on a picture at beta = 0.2 with another estimate of the density.
-With ours, beta = 0.2 is ten times colder than the simulation (see [memberships](../theory/memberships.md)):
-fewer frames are between states, and where there are few frames small transition regions are lost.
+The paper counts transition regions by eye, in a picture at beta = 0.2 with another density estimate. With
+our density, beta = 0.2 is ten times colder than the simulation (see
+[memberships](../theory/memberships.md)). A cold walk leaves fewer transition frames, and small transition
+regions are lost.
 """
 
 
 def text(found: dict) -> str:
-    """Tell what came out."""
+    """Return the section as Markdown."""
     states = [
         f"| {state} | ({peak[0]}, {peak[1]}) | {basin:,} | {core:,} |"
         for state, (peak, basin, core) in enumerate(

@@ -91,30 +91,30 @@ def describe(cores: mf.Cores, right: np.ndarray, labels: np.ndarray) -> dict:
 _TEXT = """## An unbalanced mixture of two Gaussians
 
 A wide Gaussian with 85 % of the points and a narrow one with 15 % (`mf.datasets.unbalanced_gaussians`),
-beta = {beta:g}. Red is the right cluster, blue the left one; golden points are half-way. *Contrast* is
-the mean membership in the right cluster of the right Gaussian's points, less that of the left one's: 1 if
-the walk knows where it began, 0 if it does not.
+beta = {beta:g}. Red is the right cluster, blue the left one; golden points are half-way. The *contrast* is
+the mean membership in the right cluster of the points of the right Gaussian, minus the same mean for the
+left Gaussian. It is 1 if the walk remembers where it began, and 0 if it does not.
 
 ![memberships and contrast]({figure})
 
-A walk that must hit one point out of n wanders so long that it forgets where it began, the more so the
-more points there are, and the more dimensions (molecules have ten or more). The panels on the left and in
-the middle show {drawn:,} points. How far a core reaches down from its peak is half of the prominence.
-With one prominence for all n ({prominence:g}), as in the paper's theorem, a core is always the same part
-of the density. The default prominence falls as n grows, because noise does: the cores get smaller, until
-they hold the least share of their basin, and contrast is lost, if more slowly than with single points.
+A walk that must hit a single point wanders so long that it forgets where it began. The effect grows with
+the number of points and with the dimension (molecules have ten or more dimensions). The left and middle
+panels show {drawn:,} points. A core reaches half of the prominence down from its peak. With a fixed
+prominence ({prominence:g}), as in the theorem of the paper, a core is always the same part of the density.
+The default prominence falls as n grows, because the noise falls. The cores then shrink to the smallest
+allowed share of their basin, and contrast is lost, but more slowly than with single points.
 
 | dimensions | points | K | contrast: fixed | default | points | own side: fixed | default | points |
 |--:|--:|--:|--:|--:|--:|--:|--:|--:|
 {rows}
 
-*Own side*: the share of points with more than half of their membership in the cluster of their own
-Gaussian. K is that of the default prominence.
+*Own side*: the share of points with a membership above ½ in the cluster of their own
+Gaussian. K is the number of clusters with the default prominence.
 """
 
 
 def text(found: dict) -> str:
-    """Tell what came out."""
+    """Return the section as Markdown."""
     by_case: dict[tuple[int, int], dict[str, dict]] = {}
     for row in found["rows"]:
         by_case.setdefault((row["dimensions"], row["n"]), {})[row["kind"]] = row

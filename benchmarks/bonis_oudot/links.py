@@ -86,8 +86,9 @@ link has a uniform density, the upper one a gap.
 
 ![ToMATo, four temperatures, entropy]({figure})
 
-Cold walks follow the noise of the density on the uniform link, as ToMATo does. Hot walks do not see the
-gap of the other. In between the uniform link is shared and the other is cut at its gap.
+Cold walks follow the noise of the density on the uniform link, like ToMATo. Hot walks ignore the gap in
+the other link. At intermediate temperatures the uniform link has mixed memberships, and the other link is
+divided at its gap.
 
 | | uniform: between | uniform: wrong side | gap: between | gap: wrong side |
 |---|--:|--:|--:|--:|
@@ -95,17 +96,17 @@ gap of the other. In between the uniform link is shared and the other is cut at 
 
 *Between*: no membership above 0.9. *Wrong side*: the larger membership is in the farther cluster.
 
-The entropy H falls in steps, as the links become fuzzy one after the other: most steeply around beta =
-{places}, and between them only {flattest:.0%} as steeply as where it is steepest. These are the three
-plateaus of the paper, though the one in the middle is not level: by the package's count (a plateau is
-where the slope against log beta is below a fifth of the steepest) there would be {n_plateaus}. The
-automatic beta, that of the steepest fall, is {automatic_beta:.2g}. The paper's beta = 0.2, nearly hard,
-is like ours of 0.05: its number does not carry over to another estimate of the density.
+The entropy H falls in steps, because the links become fuzzy one after the other. It falls fastest around
+beta = {places}. Between these values the slope is {flattest:.0%} of the steepest slope. These are the
+three plateaus of the paper, but the middle one is not flat. mdfuzzy defines a plateau as a range in which
+the slope against log beta is below a fifth of the steepest slope, and finds {n_plateaus}. The automatic
+beta, at the steepest slope, is {automatic_beta:.2g}. The memberships at beta = 0.2 in the paper, which are
+nearly hard, resemble ours at 0.05: values of beta depend on the density estimate.
 """
 
 
 def text(found: dict) -> str:
-    """Tell what came out."""
+    """Return the section as Markdown."""
     lines = []
     for row in found["shown"]:
         name = f"beta = {row['beta']:g}" if row["beta"] else "ToMATo"

@@ -19,17 +19,17 @@ _HEAD = """# The paper
 
 <!-- Made by benchmarks/paper.py from the JSON files beside this page; changes here are lost. -->
 
-What Bonis and Oudot ({{ref}}`2018 <citation>`) show of their algorithm, computed again with mdfuzzy.
-Every number, table and picture below is written by
+The experiments of Bonis and Oudot ({{ref}}`2018 <citation>`), repeated with mdfuzzy. Every number, table
+and picture on this page is written by
 
     python benchmarks/paper.py --full
 
-`--only NAME` computes one part again ({names}).
-**Large beta is hot**: 2 is the ensemble's own diffusion, 1 the plain walk of the paper.
+`--only NAME` repeats one part ({names}). **A large beta is hot**: beta = 2 is the temperature of the
+sampled ensemble, beta = 1 the plain walk of the paper.
 
-The paper gives no recipe for its synthetic sets. Those of the first three parts were made for this page, and
-their shapes chosen until they showed the effects that the paper describes: they illustrate, they are no
-independent evidence.
+The paper does not specify its synthetic data sets. The first three data sets were made for this page, and
+their shapes were chosen so that they show the effects described in the paper. They illustrate these
+effects but are not independent evidence.
 """
 
 

@@ -54,14 +54,14 @@ def spectral_c_means(points: np.ndarray, *, k: int = 15, fuzzifier: float = 2.0)
 _TEXT = """## Two interleaved spirals
 
 {n:,} points, a tenth of them clutter (`mf.datasets.spirals`); the head of each spiral is close to the
-tail of the other. Spectral fuzzy c-means sees {subsample:,} of the points.
+tail of the other. Spectral fuzzy c-means uses {subsample:,} of the points.
 
 ![two temperatures and spectral fuzzy c-means]({figure})
 
-At beta = 1 the gap in the density does not make up for the short way across it, and the result is like
-that of spectral clustering, which knows the same walk. At beta = 0.3 the walk follows the density and
-stays in its spiral. The table gives the share of points in the cluster of their own spiral (the larger
-membership counts).
+At beta = 1 the walk crosses the gap between the spirals, because the path across it is short. The result
+resembles spectral clustering, which uses the same walk. At beta = 0.3 the walk follows the density and
+stays in its spiral. The table gives the share of points whose largest membership is in the cluster of
+their own spiral.
 
 | seed | K | {names} |
 |--:|--:|{rule}
@@ -70,7 +70,7 @@ membership counts).
 
 
 def text(found: dict) -> str:
-    """Tell what came out."""
+    """Return the section as Markdown."""
     names = [name for name in found["rows"][0] if name not in ("seed", "K")]
     lines = [
         f"| {row['seed']} | {row['K']} | " + " | ".join(f"{row[name]:.1%}" for name in names) + " |"

@@ -6,10 +6,10 @@ from bonis_oudot.table import GAUSSIAN, PAPER, SETS
 
 _TEXT = """## Table 1: three data sets of the UCI repository
 
-Entropic purity with epsilon = 0.001 (0 is perfect); in brackets the number of clusters K, for more
-clusters score higher. Every coordinate has unit variance. The labels are used for scoring alone: k is
-`mf.suggest_k`, the prominence `Persistence.prominence_gap`, both as in `mf.cluster`; 13 betas from 0.3 to
-5, the automatic one where the entropy falls most steeply.
+The score is the entropic purity with epsilon = 0.001; 0 is perfect. The number of clusters K is given in
+brackets, because more clusters score higher. Every coordinate has unit variance. Labels are used for
+scoring only: k is `mf.suggest_k`, and the prominence is `Persistence.prominence_gap`. The scan has 13
+values of beta from 0.3 to 5; the automatic beta is the one at which the entropy falls fastest.
 
 | | Waveform | Pendigits | Statlog |
 |---|--:|--:|--:|
@@ -17,57 +17,57 @@ clusters score higher. Every coordinate has unit variance. The labels are used f
 
 ![entropic purity against beta]({figure})
 
-The dotted vertical line is the automatic beta. On Waveform equal memberships in three clusters would
-score -1.10, as the paper does: this set tells little.
+The dotted vertical line marks the automatic beta. On Waveform equal memberships in three clusters would
+score -1.10, the value in the paper, so this data set is not informative.
 
 | set | points | coordinates | labels | k | dimension | states above noise | K | cores | largest prominences |
 |---|--:|--:|--:|--:|--:|---|--:|---|---|
 {choices}
 
-{lone}Against the paper's own rows, at the precision that it prints:
+{lone}Comparison with the values in the paper, at the printed precision:
 
 {verdicts}
 
 {reaching}
 
-### What the paper says it did
+### What the paper specifies
 
-"In all our experiments we use a k-nearest neighbor graph along with a distance to measure density estimator
-[...] computed using the 2k nearest-neighbors" (section 5, before 5.1). That reads as a walk without a
-Gaussian kernel: in step 1 of section 2 the graph of neighbours takes the place of that of a kernel. Readings
-with one are ours. The paper does not say what k was, whether edges go both ways, or which power of 1/DTM
-is the density. Its automatic beta is where the slope of H against beta itself is largest (section 5.2), not
-against log beta: see the rows "by the slope against beta" above.
+"In all our experiments we use a k-nearest neighbor graph along with a distance to measure density
+estimator [...] computed using the 2k nearest-neighbors" (section 5, before 5.1). We read this as a walk
+without a Gaussian kernel, because in step 1 of section 2 the neighbour graph replaces the kernel graph.
+The interpretations with a Gaussian kernel are ours. The paper does not specify k, whether edges are
+directed, or which power of 1/DTM is the density. Its automatic beta maximises the slope of H against beta
+(section 5.2), not against log beta; the rows "by the slope against beta" above use this rule.
 
-### Other readings of the paper
+### Other interpretations of the paper
 
-Where the paper leaves a choice, these are the others: best beta / automatic beta (K). The weights as
-printed, w = 1 + (1 - beta)/beta f, depend on the unit of f and are negative where f is large and beta
-above 1: see [memberships](../theory/memberships.md).
+The table gives the scores of the alternatives that the paper leaves open: best beta / automatic beta (K).
+The weights as printed, w = 1 + (1 - beta)/beta f, depend on the unit of f and are negative where f is
+large and beta above 1 ([memberships](../theory/memberships.md)).
 
-A star marks an automatic beta at the end of the range, which is no choice in the middle of a fall.
+A star marks an automatic beta at the end of the scanned range.
 
-| reading | Waveform | Pendigits | Statlog |
+| interpretation | Waveform | Pendigits | Statlog |
 |---|--:|--:|--:|
 {readings}
 """
 
-_LONE = """On {names} only one peak stands clear of what noise may do in so few points of so many dimensions:
-`mf.cluster` finds one state. With one cluster there is nothing to score; there the prominence is taken in
-the widest gap (the largest ratio of successive prominences) above the expected noise, as one would by
-eye.
+_LONE = """On {names} only one peak exceeds the noise expected for so few points in so many dimensions, so
+`mf.cluster` finds one state. A single cluster cannot be scored. For this data set the prominence is
+therefore chosen in the widest gap (the largest ratio of successive prominences) above the expected noise,
+as one would by eye.
 
 """
 
 
-_WHY = """The default walk steps to every neighbour alike, however far. In many dimensions points between the
-clusters have long edges to several of them, which a Gaussian kernel makes weak: on Statlog {ours:.1%} of the
-steps of the default walk, without the pull of the density, lead to a point of another label, and {gauss:.1%}
-with the Gaussian kernel."""
+_WHY = """The default walk gives all edges the same weight. In many dimensions, points between clusters
+have long edges to several clusters. A Gaussian kernel weakens long edges: without the pull of the density,
+{ours:.1%} of the steps of the default walk on Statlog lead to a point with another label, compared with
+{gauss:.1%} with the Gaussian kernel."""
 
 
 def text(found: dict) -> str:
-    """Tell what came out."""
+    """Return the section as Markdown."""
     names = [name.capitalize() for name in SETS if found[name]["ours"]["tested"] == 1]
     return _TEXT.format(
         figure=found["figure"],
@@ -156,7 +156,11 @@ def _verdicts(found: dict) -> list[str]:
             how = "; ".join(f"{_name(other)}: {other[key]:.3f} (K = {other['K']})" for other in better)
             lines.append(
                 f"{what} **missed**, {score:.3f} (K = {clusters}) for {paper:g}. "
-                + (f"Readings that reach it: {how}." if better else "No other reading reaches it.")
+                + (
+                    f"Interpretations that reach it: {how}."
+                    if better
+                    else "No other interpretation reaches it."
+                )
             )
     return lines
 
@@ -173,11 +177,12 @@ def _reaching(sets: list[dict]) -> str:
         )
     ]
     if not names:
-        return "No single reading reaches all six of them."
+        return "No single interpretation reaches all six values."
     reaching = "; ".join(names)
     gauss = next(other for other in sets[-1]["others"] if other["words"] == GAUSSIAN)
     why = _WHY.format(ours=sets[-1]["ours"]["astray"], gauss=gauss["astray"])
-    return f"All six are reached by: {reaching}. (Which reading is best was seen with the labels.) {why}"
+    selected = "(This interpretation was selected using the labels.)"
+    return f"All six values are reached by: {reaching}. {selected} {why}"
 
 
 def _readings(sets: list[dict]) -> list[str]:
