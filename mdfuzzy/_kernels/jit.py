@@ -14,7 +14,7 @@ def compiled(**options: object) -> Callable[[Callable[..., Any]], Callable[..., 
     compiled anew in every process.
     """
     if numba.config.DISABLE_JIT:
-        raise RuntimeError(
+        raise ImportError(
             "mdfuzzy needs compiled kernels, but the variable NUMBA_DISABLE_JIT forbids to compile. Unset it."
         )
 

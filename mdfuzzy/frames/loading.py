@@ -1,5 +1,6 @@
 """From trajectory files, objects or arrays to `Frames`, one chunk at a time."""
 
+import filecmp
 import logging
 import os
 from collections.abc import Sequence
@@ -243,18 +244,24 @@ def _warn_of_topology(pieces: list[Piece], handle: "str | md.Topology | None", t
 
 
 def _warn_of_repeats(pieces: list[Piece]) -> None:
-    """Warn if a file is given twice, under whatever name."""
-    seen: dict[tuple[int, int], Piece] = {}
+    """Warn if a file is given twice, under whatever name, or with a copy of it."""
+    places: dict[tuple[int, int], Piece] = {}
+    contents: dict[tuple[int, bytes], str] = {}  # of equal size, and with the same beginning
     for piece in pieces:
-        if piece.path is not None:
-            status = os.stat(piece.path)
-            first = seen.setdefault((status.st_dev, status.st_ino), piece)
-            if first is not piece:
-                other = "" if first.path == piece.path else f", also as {first.name}"
-                warn_user(
-                    f"{piece.name} is given twice{other}: its frames are loaded twice and count double. "
-                    f"Leave one out."
-                )
+        if piece.path is None:
+            continue
+        status = os.stat(piece.path)
+        first = places.setdefault((status.st_dev, status.st_ino), piece)
+        words = None
+        if first is not piece:
+            words = "is given twice" if first.path == piece.path else f"is given twice, also as {first.name}"
+        elif os.path.isfile(piece.path):
+            with open(piece.path, "rb") as file:
+                other = contents.setdefault((status.st_size, file.read(4096)), piece.path)
+            if other != piece.path and filecmp.cmp(other, piece.path, shallow=False):
+                words = f"is a copy of {other!r}"
+        if words is not None:
+            warn_user(f"{piece.name} {words}: its frames are loaded twice and count double. Leave one out.")
 
 
 def reading_arguments(

@@ -69,7 +69,7 @@ class ArrayFolder:
             self._report(file, "missing")
             return None
         except Exception as error:  # a damaged file can make numpy and json raise almost anything
-            self._report(file, f"damaged ({type(error).__name__})")
+            self._report(file, f"damaged ({reason(error)})")
             return None
         return arrays
 
@@ -181,6 +181,11 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def _crc(content: dict[str, Any]) -> int:
     return zlib.crc32(json.dumps(content, sort_keys=True, allow_nan=False).encode("utf-8"))
+
+
+def reason(error: Exception) -> str:
+    """Return what is wrong with a file, in words if they are ours."""
+    return str(error) if isinstance(error, InputValueError) else type(error).__name__
 
 
 def strangers(folder: Path) -> list[str]:

@@ -20,7 +20,15 @@ from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.pipeline.run import cluster
 from mdfuzzy.pipeline.settings import Settings
-from mdfuzzy.store._array_folder import FORMAT, ArrayFolder, read_json, strangers, to_json, write_json
+from mdfuzzy.store._array_folder import (
+    FORMAT,
+    ArrayFolder,
+    read_json,
+    reason,
+    strangers,
+    to_json,
+    write_json,
+)
 from mdfuzzy.store._fingerprint import Fingerprint, digest
 from mdfuzzy.store._lock import FolderLock
 from mdfuzzy.store._migration import OldRun
@@ -437,7 +445,7 @@ class RunDir:
         except FileNotFoundError:
             return None
         except Exception as error:
-            self._data._report(file, f"damaged ({type(error).__name__})")
+            self._data._report(file, f"damaged ({reason(error)})")
             return None
         if run.get("format") != FORMAT:
             raise InputValueError(

@@ -173,10 +173,15 @@ def test_a_word_while_kernels_are_compiled(caplog):
     assert caplog.messages[0].startswith("compiling kernels")
 
 
-def test_without_a_compiler_the_variable_is_named():
+@pytest.mark.parametrize(
+    "code",
+    [
+        "mf.euclidean_neighbors([[0.0], [1.0]], n_neighbors=1).graph(k=1)",
+        "mf.load(mf.datasets.folder() / 'ala2_00.xtc', top=mf.datasets.folder() / 'ala2.pdb')",
+    ],
+)
+def test_without_a_compiler_the_variable_is_named(code):
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    code = "import mdfuzzy as mf; mf.euclidean_neighbors([[0.0], [1.0]], n_neighbors=1).graph(k=1)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
-    )
-    assert "RuntimeError: mdfuzzy needs compiled kernels, but the variable NUMBA_DISABLE_JIT" in done.stderr
+    command = [sys.executable, "-c", f"import mdfuzzy as mf; {code}"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert "ImportError: mdfuzzy needs compiled kernels, but the variable NUMBA_DISABLE_JIT" in done.stderr

@@ -465,6 +465,16 @@ def test_same_file_twice(tmp_path):
         load(tmp_path / "*.xtc")
 
 
+def test_copy_of_a_file(tmp_path):
+    path = save(peptide_trajectory(5), tmp_path / "a.dcd")
+    other = peptide_trajectory(5)
+    other.xyz[4, 0] += 0.01
+    load([path, save(other, tmp_path / "other.dcd")])  # of the same size
+    shutil.copy(path, tmp_path / "copy.dcd")
+    with pytest.warns(UserWarning, match=r"copy\.dcd' is a copy of '.*a\.dcd': its frames are loaded twice"):
+        load([path, tmp_path / "copy.dcd"])
+
+
 # ------------------------------------------------------------------------------------------ reading back
 
 

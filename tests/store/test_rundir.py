@@ -352,8 +352,11 @@ def test_a_damaged_run_json_is_named_and_written_again(tmp_path, done, caplog):
     done.clear()
     same(mf.cluster(blobs(), store=mf.RunDir(tmp_path)), result)
     assert done == []
-    assert any(f"{run} is damaged" in message for message in caplog.messages)
+    assert any(f"{run} is damaged (JSONDecodeError)" in message for message in caplog.messages)
     same(mf.RunDir(tmp_path).load(blobs()), result)
+    run.write_text(run.read_text().replace("fingerprint", "fingerprinT"))
+    mf.cluster(blobs(), store=mf.RunDir(tmp_path))
+    assert any(f"{run} is damaged (the checksum differs)" in message for message in caplog.messages)
 
 
 def test_a_damaged_run_json_without_results_is_not_ours(tmp_path):
