@@ -10,7 +10,9 @@ compiling are not counted.
 """
 
 import argparse
+import hashlib
 import json
+import logging
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -25,6 +27,7 @@ from shared_data import DATA, write_xtc
 import mdfuzzy as mf
 from mdfuzzy._threads import thread_count
 from mdfuzzy.cli.outputs import write_outputs
+from mdfuzzy.workers.cluster import connect
 
 #: Steps of the pipeline by the names that they have in the store, as the table calls them.
 STEPS = {
@@ -39,18 +42,11 @@ STEPS = {
     "memberships": "memberships",
     "transition_regions": "transition_regions",
     "visits": "visits",
+    "extension": "memberships of all frames",
+    "extension_error": "error of these memberships",
 }
 #: What happens before the pipeline asks for a step, where that is more than nothing.
 BEFORE = {"neighbors": "fingerprint of the data", "dimension": "graph"}
-#: What `mdfuzzy run` writes at its end, in this order.
-OUTPUTS = (
-    "tests of the Markov model",
-    "pictures",
-    "files for PyEMMA",
-    "structures",
-    "table of frames",
-    "report",
-)
 #: What the run with all frames should stay below.
 FULL = 1_420_738
 GOALS = {"minutes": 20.0, "memory": 8.0, "minutes after the neighbours": 7.0, "states": 5}
@@ -83,6 +79,10 @@ class TimedStore:
         self._store.put(name, key=key, **arrays)
         self._clock.lap("writing results")
 
+    def scratch(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """Return room for what is not kept."""
+        return self._store.scratch(shape, dtype)
+
     def parts(self, name: str, *, key: str) -> object:
         """Return where a step keeps parts of its work."""
         return self._store.parts(name, key=key)
@@ -96,19 +96,29 @@ def compile_kernels(folder: Path) -> None:
         pass
 
 
-def run(files: list[Path], top: Path, folder: Path) -> dict:
+def run(
+    files: list[Path], top: Path, folder: Path, *, fit_frames: int | None, address: str | None = None
+) -> dict:
     """Go the whole way, as `mdfuzzy run` does, and return what every step took and what was found."""
-    clock = Clock()
-    frames = mf.load(files, top=top)
-    clock.lap("reading")
-    settings = mf.Settings(scan_beta=True)  # as on the command line: the report shows a range of beta
-    result = mf.cluster(frames, settings, store=TimedStore(mf.RunDir(folder), clock), progress=False)
+    store = mf.RunDir(folder)
+    with nullcontext() if address is None else connect(address) as client:
+        clock = Clock()
+        frames = mf.load(files, top=top, scratch=store.scratch_folder)
+        clock.lap("reading")
+        # as on the command line: the report shows a range of beta
+        settings = mf.Settings(scan_beta=True, fit_frames=fit_frames)
+        result = mf.cluster(frames, settings, store=TimedStore(store, clock), progress=False, client=client)
     clock.lap("between steps")
     outputs: Iterator[str] = write_outputs(folder, result)
-    for name, _ in zip(OUTPUTS, outputs, strict=True):
-        clock.lap(name)
+    for line in outputs:
+        print(line, flush=True)
+        clock.lap(line.partition(": ")[0].partition(" in ")[0].partition(",")[0])
     return {
         "frames": len(frames),
+        "fit frames": fit_frames,
+        "workers": address,
+        "bits": hashlib.blake2b(result.memberships.values.tobytes(), digest_size=16).hexdigest(),
+        "error": None if result.sample is None else vars(result.sample.error),
         "k": result.k,
         "edges": len(result.graph.indices),
         "threads": thread_count(None),
@@ -135,14 +145,15 @@ def seconds(found: dict, *, after: str | None = None) -> float:
 def table(found: dict) -> list[str]:
     """Return the table of steps as lines of Markdown."""
     total = seconds(found)
-    lines = ["| step | seconds | share | peak memory |", "|---|--:|--:|--:|"]
+    lines = ["| step | seconds | share | of the processor | peak memory |", "|---|--:|--:|--:|--:|"]
     lines += [
         f"| {step['name']} | {step['seconds']:.1f} | {step['seconds'] / total:.1%} "
-        f"| {step['memory']:.2f} GB |"
+        f"| {step['processor'] + step['system']:.1f} | {step['memory']:.2f} GB |"
         for step in found["steps"]
     ]
     memory = max(step["memory"] for step in found["steps"])
-    return [*lines, f"| **all** | **{total:.1f}** | | **{memory:.2f} GB** |"]
+    used = sum(step["processor"] + step["system"] for step in found["steps"])
+    return [*lines, f"| **all** | **{total:.1f}** | | **{used:.1f}** | **{memory:.2f} GB** |"]
 
 
 def goals(found: dict) -> list[str]:
@@ -183,14 +194,26 @@ def main() -> None:
     parser.add_argument(
         "--write", type=Path, metavar="FOLDER", help="update the page about performance there"
     )
+    parser.add_argument("--fit-frames", type=int, help="find the states on so many frames")
+    parser.add_argument(
+        "--copies", type=int, help="perturb every frame so many times by 0.02 nm: for throughput, no science"
+    )
+    parser.add_argument(
+        "--xtc", type=Path, metavar="FOLDER", help="keep the trajectories there, or find them"
+    )
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the run directory there")
+    parser.add_argument("--dask", metavar="ADDRESS|local:N", help="on the workers of a cluster")
     options = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     warnings.simplefilter("ignore")  # they are in the result
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        files = write_xtc(options.data, folder / "xtc", options.frames)
+        xtc, kept = options.xtc or folder / "xtc", options.keep or folder / "run"
+        files = sorted(xtc.glob("*.xtc"))
+        files = files or write_xtc(options.data, xtc, options.frames, copies=options.copies)
         compile_kernels(folder / "small")
         with nullcontext() if options.hold is None else held_memory(options.hold):
-            found = run(files, folder / "xtc" / "ala2.pdb", folder / "run")
+            found = run(files, xtc / "ala2.pdb", kept, fit_frames=options.fit_frames, address=options.dask)
     print(f"{found['frames']:,} frames; {describe_machine(found['machine'])}")
     print("\n".join([*table(found), "", *goals(found)]))
     print(

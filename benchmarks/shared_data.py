@@ -12,6 +12,8 @@ import mdfuzzy as mf
 DATA = Path(os.environ.get("MDFUZZY_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 #: ps between frames.
 TIMESTEP = 0.2
+#: nm by which frames are perturbed, as an RMSD.
+PERTURBATION = 0.02
 
 
 def packed_files(folder: Path) -> list[Path]:
@@ -42,17 +44,23 @@ def trajectories(folder: Path, frames: int | None) -> Iterator[tuple[str, np.nda
         yield file.stem, xyz[rows].astype(np.float32) / 1000, TIMESTEP * (rows + 1)
 
 
-def write_xtc(folder: Path, target: Path, frames: int | None) -> list[Path]:
-    """Write the trajectories as XTC files with their topology, ala2.pdb, and return them."""
+def write_xtc(folder: Path, target: Path, frames: int | None, *, copies: int | None = None) -> list[Path]:
+    """Write the trajectories as XTC files with their topology, ala2.pdb, and return them.
+
+    With `copies`, each is written so many times, every frame perturbed by an RMSD of about 0.02 nm.
+    """
     import mdtraj as md
 
     top = md.load(folder / "ala2.pdb").topology
     target.mkdir(parents=True, exist_ok=True)
     (target / "ala2.pdb").write_bytes((folder / "ala2.pdb").read_bytes())
-    written = []
+    written: list[Path] = []
+    random = np.random.default_rng(0)
     for name, xyz, times in trajectories(folder, frames):
-        written.append(target / f"{name}.xtc")
-        md.Trajectory(xyz, top, time=times).save(str(written[-1]))
+        for copy in range(copies or 1):
+            written.append(target / (f"{name}_{copy}.xtc" if copies else f"{name}.xtc"))
+            noise = PERTURBATION / np.sqrt(3) * random.standard_normal(xyz.shape, np.float32) if copies else 0
+            md.Trajectory(xyz + noise, top, time=times).save(str(written[-1]))
     return written
 
 

@@ -31,7 +31,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     ...     seen, path.read_text(), len(os.listdir(folder))
     (False, '42', 1)
     """
-    draft = _draft_in(path.parent)
+    draft = draft_in(path.parent)
     try:
         with open(draft, "xb") as file:
             yield file
@@ -52,7 +52,8 @@ def remove_drafts(folder: Path) -> None:
             if is_folder(left_over):
                 shutil.rmtree(left_over, ignore_errors=True)
             else:
-                left_over.unlink(missing_ok=True)
+                with suppress(PermissionError):  # Windows, if it is mapped
+                    left_over.unlink(missing_ok=True)
 
 
 def is_draft(name: str) -> bool:
@@ -122,7 +123,7 @@ def new_files(
             )
     with _making("folder", folder.parent):
         with _explaining("folder", folder):
-            stage = _draft_in(folder.parent if is_new else folder)
+            stage = draft_in(folder.parent if is_new else folder)
             stage.mkdir()
         try:
             yield stage
@@ -173,7 +174,7 @@ def _replace(stage: Path, folder: Path, files: list[Path], record: Path, *, keep
     os.replace(stage / record, folder / record)
 
 
-def _draft_in(folder: Path) -> Path:
+def draft_in(folder: Path) -> Path:
     """Return a name in `folder` that nothing has. Not `tempfile`, whose files only their owner may read."""
     return folder / f".mdfuzzy-{os.urandom(8).hex()}.draft"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import mdfuzzy as mf
+from mdfuzzy._memory import parse_bytes
 from mdfuzzy.cli.options import (
     Command,
     Option,
@@ -51,12 +52,21 @@ if TYPE_CHECKING:
     "patterns, as in 'run*.xtc', to take in files that are added.",
 )
 @click.option(
+    "--memory",
+    cls=Option,
+    section="Settings",
+    metavar="SIZE",
+    help="Memory that the run may use, such as 8GB. If all frames need more, the states are found on as many "
+    "as fit. Default: 70 % of the memory of the machine.",
+)
+@click.option(
     "--dask",
     cls=Option,
     section="Cluster",
     metavar="ADDRESS|local:N",
-    help="Search neighbours on the workers of a Dask cluster: the address of its scheduler, or the JSON file "
-    "that it wrote; or on N workers on this machine. The result does not depend on it.",
+    help="Search neighbours and assign frames on the workers of a Dask cluster: the address of its "
+    "scheduler, or the JSON file that it wrote; or on N workers on this machine. The result does not depend "
+    "on it.",
 )
 @click.option(
     "--layout",
@@ -73,6 +83,7 @@ def command(
     output: str,
     bare: bool,
     watch: float | None,
+    memory: str | None,
     dask: str | None,
     layout: Literal["scattered", "sharded"] | None,
     **options: Any,
@@ -98,6 +109,7 @@ def command(
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta 0.5     colder: harder states
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta kinetic
       mdfuzzy run 'traj*.xtc' --top ala2.pdb -o out --watch 600
+      mdfuzzy run traj*.xtc --top ala2.pdb -o out --fit-frames 1000000
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --dask tcp://10.0.0.1:8786
     """
     from mdfuzzy.workers.cluster import connect
@@ -105,14 +117,27 @@ def command(
     settings = take_settings(options)
     if layout is not None and dask is None:
         raise click.UsageError("--layout is for a search with --dask.")
-    mf.RunDir(output).check_place()  # before files are read, which may take minutes
+    if memory is not None:
+        parse_bytes("memory", memory)
+    run = mf.RunDir(output)
+    run.check_place()  # before files are read, which may take minutes
     with nullcontext() if dask is None else connect(dask) as client:  # before anything is written
 
         def run_once() -> None:
-            frames = read_files(files, **options)
+            frames = read_files(files, **options, scratch=run.scratch_folder)
             say = Transcript()
             say(frames.summary())
-            find_states(session, frames, settings, Path(output), say, bare=bare, client=client, layout=layout)
+            find_states(
+                session,
+                frames,
+                settings,
+                Path(output),
+                say,
+                bare=bare,
+                client=client,
+                layout=layout,
+                memory=memory,
+            )
 
         if watch is None:
             run_once()
@@ -130,6 +155,7 @@ def find_states(
     bare: bool = False,
     client: "Client | None" = None,
     layout: Literal["scattered", "sharded"] | None = None,
+    memory: str | None = None,
 ) -> "Clustering":
     """Cluster the frames, print what was found, and write what belongs to it."""
     from mdfuzzy._kernels.compiling import compiled_ahead
@@ -139,7 +165,7 @@ def find_states(
     if bare:
         settings = replace(settings, validate=False)
     with compiled_ahead():
-        result = mf.cluster(frames, settings, store=run, client=client, layout=layout)
+        result = mf.cluster(frames, settings, store=run, client=client, layout=layout, memory=memory)
     say()
     show(result, say)
     names = run.name_states(result)

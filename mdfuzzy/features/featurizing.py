@@ -1,6 +1,7 @@
 """From trajectories to features, one chunk at a time."""
 
 import logging
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -57,6 +58,7 @@ def featurize(
     temperature: float | None = None,
     reduction: Reduction | None = None,
     max_features: int = 5000,
+    scratch: "str | os.PathLike[str] | None" = None,
     progress: bool | None = None,
 ) -> Features:
     """Compute features of trajectories: torsions, distances, contacts and others.
@@ -95,6 +97,8 @@ def featurize(
         files are read twice, and only the components are held in memory.
     max_features : int
         The most columns that are computed; more are an error before anything is read.
+    scratch : path, optional
+        A folder for features that are more than memory holds, as for `load`.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
 
@@ -129,7 +133,7 @@ def featurize(
     again: Any = features if hasattr(features, "featurizer") else None
     stream = open_stream(
         paths, top=top, atoms=atoms, stride=stride, begin=begin, end=end, whole=whole, timestep=timestep,
-        lengths=lengths, progress=progress,
+        lengths=lengths, scratch=scratch, progress=progress,
     )  # fmt: skip
     if again is not None:
         wanted: tuple[Feature | Given, ...] = _same_again(again)

@@ -3,11 +3,14 @@
 import logging
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mdfuzzy._atomic import draft_in
 from mdfuzzy._check import InputValueError
+from mdfuzzy._mapping import LARGE, ScratchFile
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames._clock import Clock
 from mdfuzzy.frames._equivalent import FRAMES, find_symmetry, warn_of_equivalent
@@ -33,12 +36,17 @@ _OTHER_SCALE = 4
 
 @dataclass
 class Column:
-    """An array that grows at the end by an eighth at a time, so that little memory is held in reserve."""
+    """An array that grows at the end by an eighth at a time, so that little memory is held in reserve.
+
+    With a folder for scratch it continues in a file there as soon as it is large.
+    """
 
     shape: tuple[int, ...]
     dtype: type
+    scratch: Path | None = None
     count: int = 0
     values: np.ndarray = field(init=False)
+    file: ScratchFile | None = None
 
     def __post_init__(self) -> None:
         self.values = np.empty((0, *self.shape), self.dtype)
@@ -46,6 +54,14 @@ class Column:
     def append(self, rows: np.ndarray) -> None:
         """Add rows at the end."""
         needed = self.count + len(rows)
+        if self.scratch is not None and self.file is None and self.values.nbytes >= LARGE:
+            self.file = ScratchFile(draft_in(self.scratch))
+            self.file.write(self.values[: self.count])
+            self.values = self.values[:0].copy()
+        if self.file is not None:
+            self.file.write(np.ascontiguousarray(rows, self.dtype))
+            self.count = needed
+            return
         if needed > len(self.values):
             # realloc moves the pages of a large array without making a second copy of them.
             self.values.resize((max(needed, len(self.values) * 9 // 8), *self.shape), refcheck=False)
@@ -54,6 +70,8 @@ class Column:
 
     def finish(self) -> np.ndarray:
         """Give back the reserve and return the array."""
+        if self.file is not None:
+            return self.file.map((self.count, *self.shape), self.dtype)
         self.values.resize((self.count, *self.shape), refcheck=False)
         return self.values
 
@@ -61,13 +79,14 @@ class Column:
 class Store:
     """The frames, times and torsions of the trajectories loaded so far."""
 
-    def __init__(self, plan: Plan, topology: "md.Topology | None") -> None:
+    def __init__(self, plan: Plan, topology: "md.Topology | None", scratch: Path | None = None) -> None:
         self.plan = plan
         self.topology = topology
-        self.xyz = Column((len(plan.atoms), 3), np.float32)
+        self.scratch = scratch
+        self.xyz = Column((len(plan.atoms), 3), np.float32, scratch)
         residues = len(plan.torsions.residues)
-        self.phi, self.psi = (Column((residues,), np.float32) for _ in range(2))
-        self.times = Column((), np.float64)
+        self.phi, self.psi = (Column((residues,), np.float32, scratch) for _ in range(2))
+        self.times = Column((), np.float64, scratch)
         self.untimed = ""  # the first piece without times
         self.any_times = False
         self.whole = False

@@ -1,6 +1,7 @@
 """The features of frames that are read: one row per frame, chunk by chunk."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,12 +34,19 @@ class RowStore(Store):
         Returns the rows of frames with all their atoms, of whole molecules.
     sink : callable, optional
         Takes the rows instead of this store, with the number of their trajectory.
+    scratch : Path, optional
+        A folder for rows that are more than memory holds.
     """
 
     def __init__(
-        self, plan: Plan, topology: "md.Topology | None", rows: "Rows", sink: "Sink | None" = None
+        self,
+        plan: Plan,
+        topology: "md.Topology | None",
+        rows: "Rows",
+        sink: "Sink | None" = None,
+        scratch: Path | None = None,
     ) -> None:
-        super().__init__(plan, topology)
+        super().__init__(plan, topology, scratch)
         self._rows = rows
         self._sink = sink
         self._values: Column | None = None
@@ -67,7 +75,7 @@ class RowStore(Store):
         self._check_scale(part.xyz[0, self.plan.atoms], piece)
         if self._sink is None:
             if self._values is None:
-                self._values = Column(found.shape[1:], found.dtype.type)
+                self._values = Column(found.shape[1:], found.dtype.type, self.scratch)
             self._values.append(found)
             torsions = self.plan.torsions
             angles = np.degrees(md.compute_dihedrals(part, torsions.quartets, periodic=not together))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import InputTypeError, InputValueError, read_only
+from mdfuzzy._mapping import release
 from mdfuzzy._messages import counted
 from mdfuzzy.frames._provenance import Source, chosen_sources
 from mdfuzzy.frames.metric import Metric, rmsd_metric
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _MAX_NAMED = 12
 #: Rounds of images and their mean, and the frames of which it is taken.
 _ROUNDS, _SAMPLE = 3, 2000
+_STRETCH = 262_144  # frames looked at together
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,9 +128,16 @@ class Frames(Trajectories):
         """Raise unless every frame is centred."""
         # A sum of rounded coordinates: its error is far below the tolerance, an offset far above. Maximum and
         # minimum, not absolute values, of which there would be a second array as large as the first.
-        sums = np.einsum("nac->nc", self.xyz)
-        offset = max(sums.max(initial=0.0), -sums.min(initial=0.0)) / max(1, self.xyz.shape[1])
-        extent = max(1.0, self.xyz.max(initial=0.0), -self.xyz.min(initial=0.0))
+        # A stretch at a time: they may lie in a file, and be more than memory holds.
+        offset, extent = 0.0, 1.0
+        for start in range(0, len(self.xyz), _STRETCH):
+            part = self.xyz[start : start + _STRETCH]
+            sums = np.einsum("nac->nc", part)
+            offset = np.maximum(
+                offset, max(sums.max(initial=0.0), -sums.min(initial=0.0)) / max(1, self.xyz.shape[1])
+            )
+            extent = np.maximum(extent, max(part.max(initial=0.0), -part.min(initial=0.0)))
+            release()
         if not offset <= 1e-4 * extent:
             raise InputValueError(
                 f"`xyz` must be finite and centred on the centroid of every frame; got a centroid "

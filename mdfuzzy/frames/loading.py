@@ -4,6 +4,7 @@ import filecmp
 import logging
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,6 +58,7 @@ def load(
     weights: Weights | None = None,
     log_weights: Weights | None = None,
     temperature: float | None = None,
+    scratch: "str | os.PathLike[str] | None" = None,
     progress: bool | None = None,
 ) -> Frames:
     """Load trajectories, keeping the selected atoms only.
@@ -111,6 +113,10 @@ def load(
         loaded; or PLUMED's COLVAR files, one for each trajectory: see `Frames.weighted`.
     temperature : float, optional
         The temperature in K, if these files hold a bias in kJ/mol.
+    scratch : path, optional
+        A folder on a disk with room for all frames, made if it is needed. Many frames are then kept in files
+        there, which have no name and end with the frames, and of which only the parts in use are in memory:
+        for more frames than memory holds.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
 
@@ -147,7 +153,7 @@ def load(
         )
     compare: dict[str, Any] = {"align": align, "reference": reference, "mass_weighted": mass_weighted}
     compare["symmetry"] = symmetry
-    trajectories, handle, store = _open(paths, lengths, top, atoms, whole, compare)
+    trajectories, handle, store = _open(paths, lengths, top, atoms, whole, compare, check_scratch(scratch))
     logger.info("loading %s", store.plan.selection)
     fill(store, trajectories, window, top=top, handle=handle, progress=progress)
     options = {"mass_weighted": mass_weighted, "whole": whole, **vars(window)}
@@ -199,6 +205,7 @@ def _open(
     atoms: str | npt.ArrayLike | None,
     whole: bool | None,
     compare: dict[str, Any],
+    scratch: Path | None,
 ) -> "tuple[list[list[Piece]], str | md.Topology | None, Store]":
     """Return the pieces of every trajectory, what their topology can be found from, and where they go."""
     trajectories, topology, handle, universes = open_trajectories(paths, lengths, top)
@@ -212,7 +219,17 @@ def _open(
         plan = make_plan_for_arrays(n_atoms, atoms, whole, **compare)
     else:
         plan = make_plan(topology, atoms, whole, **compare)
-    return trajectories, handle, Store(plan, topology)
+    return trajectories, handle, Store(plan, topology, scratch)
+
+
+def check_scratch(scratch: "str | os.PathLike[str] | None") -> Path | None:
+    """Return the folder for frames that are more than memory holds, or raise if there is a file."""
+    if scratch is None:
+        return None
+    folder = Path(scratch).expanduser()
+    if folder.exists() and not folder.is_dir():
+        raise InputValueError(f"`scratch` must be a folder; got the file {str(scratch)!r}. Give another one.")
+    return folder
 
 
 def open_trajectories(

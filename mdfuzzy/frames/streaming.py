@@ -4,9 +4,11 @@
 assignment to states.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from mdfuzzy.frames._provenance import Source as Source
 from mdfuzzy.frames._rows import RowStore
 from mdfuzzy.frames._selection import Bonds, select_atoms
 from mdfuzzy.frames._window import Window
-from mdfuzzy.frames.loading import fill, open_trajectories, reading_arguments
+from mdfuzzy.frames.loading import check_scratch, fill, open_trajectories, reading_arguments
 from mdfuzzy.frames.trajectories import Trajectories
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ class Stream:
     _atoms: str | npt.ArrayLike | None
     _whole: bool | None
     _progress: bool | None
+    _scratch: Path | None = None
 
     def read(
         self, rows: "Rows", *, atoms: np.ndarray, sink: "Sink | None" = None
@@ -81,7 +84,7 @@ class Stream:
         words = None if self._universes is None else self._universes.words
         chosen = self._atoms if self._universes is None else self._universes.chosen(self._atoms)
         plan = make_plan_for_features(self.topology, chosen, self._whole, used=atoms, words=words)
-        store = RowStore(plan, self.topology, rows, sink)
+        store = RowStore(plan, self.topology, rows, sink, self._scratch)
         progress = self._progress
         fill(store, self._trajectories, self._window, top=self._top, handle=self._handle, progress=progress)
         options = {"whole": self._whole, **vars(self._window)}
@@ -180,6 +183,7 @@ def open_stream(
     whole: bool | None = None,
     timestep: float | None = None,
     lengths: Sequence[int] | None = None,
+    scratch: "str | os.PathLike[str] | None" = None,
     progress: bool | None = None,
 ) -> Stream | LoadedStream:
     """Find trajectories and their topology; the arguments are those of `load`."""
@@ -205,7 +209,8 @@ def open_stream(
             "`top` must be given for arrays: features are computed from atoms that have names. For arrays of "
             "features use `Features`."
         )
-    return Stream(topology, trajectories, handle, universes, top, window, atoms, whole, progress)
+    place = check_scratch(scratch)
+    return Stream(topology, trajectories, handle, universes, top, window, atoms, whole, progress, place)
 
 
 def atoms_of(topology: "md.Topology", selection: str | npt.ArrayLike | None, *, name: str) -> np.ndarray:

@@ -168,6 +168,18 @@ class Trajectories(ReadOnly, ABC):
     def subset(self, frames: np.ndarray) -> Self:
         """Return the points of `frames` (numbers over all trajectories) as one trajectory."""
 
+    def sample(self, frames: np.ndarray) -> Self:
+        """Return the points of `frames`, ascending numbers over all trajectories, with their trajectories.
+
+        They keep their times and weights, but not where they come from.
+        """
+        found = copy.copy(self.subset(frames))
+        lengths = np.unique(self.locate(frames)[0], return_counts=True)[1]
+        object.__setattr__(found, "lengths", read_only(lengths.astype(np.int64)))
+        times = None if self.times is None else read_only(self.times[frames])
+        object.__setattr__(found, "times", times)
+        return found
+
     @abstractmethod
     def like(self, data: "Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]") -> Self:
         """Return `data` as data that can be compared with these, or raise."""

@@ -10,6 +10,8 @@ from mdfuzzy.kinetics.dtrajs import check_memberships, transition_counts
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
+_STRETCH = 1_048_576  # frames looked at together
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class TransitionRegions(ReadOnly):
@@ -151,14 +153,14 @@ def find_transition_regions(
         raise InputValueError(f"`cores` must have the states of `memberships`, {states}; got {len(cores)}.")
     threshold = check_real("threshold", threshold, above=0, at_most=1)
     min_frames = check_int("min_frames", min_frames, 1)
-    first, second, mixing = two_highest(memberships.values)
-    between = np.flatnonzero(mixing >= threshold)
-    between = between[np.argsort(-mixing[between], kind="stable")]
-    pair_of = np.sort(np.column_stack([first, second])[between], axis=1)
+    between, pair_of, mixing = _transition_frames(memberships.values, threshold)
+    ranked = np.argsort(-mixing, kind="stable")
+    between, pair_of, mixing = between[ranked], pair_of[ranked], mixing[ranked]
     pairs, which, sizes = np.unique(pair_of, axis=0, return_inverse=True, return_counts=True)
     # The larger transition region first; frames keep their order by mixing.
     order = [each for each in np.argsort(-sizes, kind="stable") if sizes[each] >= min_frames]
-    frames = tuple(between[which.ravel() == each] for each in order)
+    rows = [np.flatnonzero(which.ravel() == each) for each in order]
+    frames = tuple(between[each] for each in rows)
     pairs, sizes = pairs[order].reshape(-1, 2), sizes[order]
     moves = np.triu(counts + counts.T)
     transitions = moves[tuple(pairs.T)]
@@ -168,12 +170,24 @@ def find_transition_regions(
         pairs=pairs,
         sizes=sizes,
         fractions=sizes / len(data),
-        mixing=np.array([mixing[each].mean() for each in frames]),
+        mixing=np.array([mixing[each].mean() for each in rows]),
         transitions=transitions,
         frames=frames,
         threshold=threshold,
         others=others[np.argsort(-others[:, 2], kind="stable")],
     )
+
+
+def _transition_frames(values: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the frames whose mixing is at least `threshold`, their two states, ascending, and the mixing."""
+    parts = []
+    for start in range(0, len(values), _STRETCH):  # to spare memory
+        first, second, mixing = two_highest(values[start : start + _STRETCH])
+        here = np.flatnonzero(mixing >= threshold)
+        pairs = np.sort(np.column_stack([first, second])[here], axis=1)
+        parts.append((here + start, pairs, mixing[here]))
+    frames, pairs, mixing = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return frames, pairs, mixing
 
 
 def two_highest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

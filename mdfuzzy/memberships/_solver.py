@@ -18,6 +18,7 @@ is a check of its own. See the page on the solver in the theory section of the d
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,9 @@ from mdfuzzy.memberships.errors import SolveError
 SINGLE_EDGES = 20_000_000
 #: Smallest log ratio of weights within a neighbourhood for single precision (its range ends at -87).
 SINGLE_LOG_RATIO = -60.0
+#: Targets that are solved for together: a register of the processor holds eight columns. Each group has a
+#: history of its own, so that memory does not grow with the number of targets.
+COLUMNS = 8
 #: Iterations that the acceleration looks back.
 HISTORY = 8
 MAX_ITERATIONS = 400
@@ -112,15 +116,32 @@ def solve_walk(
     values[caught, targets[caught]] = 1.0
     if len(caught) == len(targets):
         return Solution(values, 0.0, 0)
-    columns = n_targets + n_targets % 2  # kernels take an even number of columns
-    finest, absorb = _finest(indptr, indices, lengths, pull, float(falloff), targets, columns)
+    groups = [slice(first, min(first + COLUMNS, n_targets)) for first in range(0, n_targets, COLUMNS)]
+    finest, borders = _finest(indptr, indices, lengths, pull, float(falloff), targets, groups)
     levels, order = build_hierarchy(finest, lengths, targets, reversible)
-    guess = np.zeros((len(order), columns))
-    if start is not None:
-        guess[:, :n_targets] = start[order]
-    solved, residual, iterations = _iterate(levels, _in_order(absorb, order), guess, tolerance)
-    values[order] = solved[:, :n_targets]
+    places, residual, iterations = positions(order, len(targets)), 0.0, 0
+    for group, border in zip(groups, borders, strict=True):
+        solved, left, taken = _iterate(levels, *border.arrange(places, order, group, start), tolerance)
+        values[order, group] = solved[:, : group.stop - group.start]
+        residual, iterations = max(residual, left), max(iterations, taken)
     return Solution(values, residual, iterations)
+
+
+class _Border(NamedTuple):
+    """The steps that lead to the targets of a group: the points that have some, and how likely each is."""
+
+    rows: np.ndarray
+    steps: np.ndarray
+
+    def arrange(
+        self, places: np.ndarray, order: np.ndarray, group: slice, start: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the steps of all points of the finest level in their order, and where to begin."""
+        absorb, guess = np.zeros((2, len(order), self.steps.shape[1]))
+        absorb[places[self.rows]] = self.steps
+        if start is not None:
+            guess[:, : group.stop - group.start] = start[order, group]
+        return absorb, guess
 
 
 def _finest(
@@ -130,9 +151,9 @@ def _finest(
     pull: np.ndarray,
     falloff: float,
     targets: np.ndarray,
-    columns: int,
-) -> tuple[Level, np.ndarray]:
-    """Return the walk on the edges of the graph, and the steps of every point that lead to each target."""
+    groups: list[slice],
+) -> tuple[Level, list[_Border]]:
+    """Return the walk on the edges of the graph, and the steps that lead to each group of targets."""
     from mdfuzzy._kernels.walk import transitions as kernels
 
     n = len(targets)
@@ -140,20 +161,19 @@ def _finest(
     log_sums, log_ratios, degrees = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
     share(kernels.row_ranges, n, *edges, log_sums, log_ratios, degrees)
     single = len(indices) > SINGLE_EDGES and log_ratios.min() > SINGLE_LOG_RATIO
-    probs, absorb = np.empty(len(indices), np.float32 if single else np.float64), np.zeros((n, columns))
-    share(kernels.transition_fill, n, *edges, log_sums, probs, absorb)
-    exits = np.where(targets >= 0, 1.0, absorb.sum(axis=1))
+    probs = np.empty(len(indices), np.float32 if single else np.float64)
+    log_tops, exits, borders = log_sums, np.zeros(n), []
+    for group in groups:
+        width = group.stop - group.start
+        absorb, log_sums = np.zeros((n, width + width % 2)), log_tops.copy()  # kernels take even columns
+        share(kernels.transition_fill, n, *edges, group.start, group.stop, log_sums, probs, absorb)
+        exits += absorb.sum(axis=1)
+        rows = np.flatnonzero(absorb.any(axis=1))
+        borders.append(_Border(rows, absorb[rows]))
+    exits[targets >= 0] = 1.0
     return Level(
         indptr=indptr, indices=indices, probs=probs, exits=exits, log_mass=pull + log_sums, degrees=degrees
-    ), absorb
-
-
-def _in_order(absorb: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return the rows in another order. Few are not zero, and only those take memory."""
-    rows = np.flatnonzero(absorb.any(axis=1))
-    ordered = np.zeros((len(order), absorb.shape[1]))
-    ordered[positions(order, len(absorb))[rows]] = absorb[rows]
-    return ordered
+    ), borders
 
 
 def _iterate(

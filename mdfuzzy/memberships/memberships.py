@@ -295,7 +295,7 @@ def solve_memberships(
             f"Memberships at beta={beta:g} ({BETA_MEANS}) sum to 1 within {error:.1e} only (promised: "
             f"{promised:.0e}). Take a `beta` nearer to 2."
         )
-    values = np.clip(solution.values, 0.0, 1.0)
+    values = np.clip(solution.values, 0.0, 1.0, out=solution.values)
     lost = values[:, states].copy() if stuck.any() else np.zeros(n)
     return Memberships(
         values=values[:, :states],

@@ -17,6 +17,7 @@ from mdfuzzy._check import (
     check_real,
     read_only,
 )
+from mdfuzzy._mapping import release
 from mdfuzzy._threads import run_ranges, share, using_threads
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors._copies import find_copies
@@ -193,6 +194,7 @@ class Neighbors(ReadOnly):
                 starts[1:] = starts[0] + np.cumsum(counts)
                 joined = indices, distances
                 share(kernels.union_fill, last - first, rows, lengths, arriving, *into, starts, *joined)
+                release()
         for array in (indices, distances):
             array.resize(indptr[-1], refcheck=False)
         return Graph(indptr, indices, distances, kind="union", n_targets=n, k=k)

@@ -4,14 +4,18 @@ import hashlib
 import json
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, is_dataclass
 from inspect import Parameter, signature
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
+from mdfuzzy._check import read_only
+from mdfuzzy._mapping import LARGE, copy_in_parts, release
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors.blocks import BlockStore
@@ -22,8 +26,10 @@ from mdfuzzy.pipeline.settings import Settings
 REVISION = 8
 #: The array of a saved step that holds its warnings.
 _WARNINGS = "warnings"
+#: Fields of a clustering that are no results of steps.
+_OF_THE_RUN = ("settings", "sample", "chosen", "warnings")
 #: Parameters of steps that do not change the result, and so are no part of its key.
-_MEANS = ("n_jobs", "progress", "blocks", "client", "layout", "elsewhere", "earlier")
+_MEANS = ("n_jobs", "progress", "blocks", "room", "client", "layout", "elsewhere", "earlier")
 #: The array of a saved step from which a later run may grow that holds the revision.
 _GROWS = "revision"
 
@@ -63,6 +69,9 @@ class Store(Protocol):
 
     def earlier(self, name: str) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
         """Return the arrays saved under `name` for some of the frames, and which they are; None if none."""
+
+    def scratch(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
+        """Return an array of zeros for what is not saved, in a file if it is large."""
 
     def parts(self, name: str, *, key: str) -> BlockStore:
         """Return where the unfinished step `name` saves its blocks; emptied when the step is put."""
@@ -180,6 +189,9 @@ class Run(Mapping[str, Any]):
         The key of the inputs in it.
     means : mapping, optional
         Values of `_MEANS`; None by default.
+    growing : bool
+        Whether the data are all of those that the store was begun with, so that a run with more of them can
+        continue from what is saved.
 
     Attributes
     ----------
@@ -197,14 +209,20 @@ class Run(Mapping[str, Any]):
         store: Store | None = None,
         key: str = "",
         means: Mapping[str, object] | None = None,
+        growing: bool = True,
     ) -> None:
         self.settings = settings
         self.chosen: dict[str, str] = {}
         self.warnings: list[str] = []
         self._store = store
+        self._growing = growing
         self._results: dict[str, Any] = dict(inputs)
         self._keys = dict.fromkeys(inputs, key)
-        own = {"n_jobs": settings.n_jobs, "elsewhere": lambda data: Run(settings, {"data": data})}
+        own = {
+            "n_jobs": settings.n_jobs,
+            "elsewhere": lambda data: Run(settings, {"data": data}),
+            "room": np.zeros if store is None else store.scratch,
+        }
         self._means = {**dict.fromkeys(_MEANS), **own, **(means or {})}
 
     def __len__(self) -> int:
@@ -217,6 +235,20 @@ class Run(Mapping[str, Any]):
         if name not in self._results:
             self._results[name] = self._make(name, STEPS[name])
         return self._results[name]
+
+    def assemble(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return results by name, in this order, with the settings, the choices and the warnings."""
+        results = {name: self[name] for name in names if name not in _OF_THE_RUN}
+        return {
+            "settings": self.settings,
+            "chosen": self.chosen,
+            "warnings": tuple(self.warnings),
+            **results,
+        }
+
+    def key(self, *names: str) -> str:
+        """Return a key of some results, which changes with any of them."""
+        return _hash([self._keys[name] for name in names if name in self._keys])
 
     def _make(self, name: str, made: Step) -> Any:
         if not made.when(self.settings):
@@ -250,19 +282,38 @@ class Run(Mapping[str, Any]):
             if store is not None:
                 blocks = store.parts(name, key=key)  # a store that only gives back what is finished refuses
                 means |= {"blocks": blocks} if "blocks" in means else {}
-            if store is not None and "earlier" in means:
+            growing = self._growing and "earlier" in means
+            if store is not None and growing:
                 means["earlier"] = _earlier(store.earlier(name), made)
             result, messages = _recorded(made, lambda: made.function(*arguments, **options, **means))
             if store is not None:
                 told = {_WARNINGS: np.array(messages, dtype=np.str_)}
-                growing = "earlier" in means
                 told |= {_GROWS: np.array(REVISION)} if growing else {}
                 store.put(name, key=key, growing=growing, **pack(result), **told)
+            result = self._in_files(made, name, key, result)
+        release()
         for message in messages:
             if message not in self.warnings:
                 self.warnings.append(message)
                 warn_user(message)
         return result
+
+    def _in_files(self, made: Step, name: str, key: str, result: Any) -> Any:
+        """Return a result whose large arrays lie in files, and take memory only while they are used."""
+        if self._store is None or not is_dataclass(result):
+            return result
+        if all(array.nbytes < LARGE for array in vars(result).values() if isinstance(array, np.ndarray)):
+            return result
+        if made.saved:
+            saved = self._store.get(name, key=key)
+            return result if saved is None else unpack(made.kind, saved)
+        moved = copy(result)
+        for each, array in vars(result).items():
+            if isinstance(array, np.ndarray) and array.nbytes >= LARGE:
+                place = self._store.scratch(array.shape, array.dtype)
+                copy_in_parts(array, place)
+                object.__setattr__(moved, each, read_only(place))
+        return moved
 
 
 def _earlier(saved: tuple[dict[str, np.ndarray], np.ndarray] | None, made: Step) -> EarlierStep | None:

@@ -1,4 +1,4 @@
-"""Results of a run put together, and done again in part: other states of the same tree, states made one."""
+"""Results of a run, done again in part: other states of the same tree, states made one."""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -8,11 +8,10 @@ import numpy as np
 
 import mdfuzzy.pipeline._steps  # noqa: F401  (declares the steps)
 from mdfuzzy.pipeline._cache import Run
+from mdfuzzy.pipeline._sampled import results_of_all
 from mdfuzzy.states.cores import Cores
 from mdfuzzy.states.tree import merged_numbers
 
-#: Fields of a clustering that are no results of steps.
-_OF_THE_RUN = ("settings", "chosen", "warnings")
 #: Results that do not depend on which peaks are states.
 _BEFORE_STATES = (
     "data", "weights", "neighbors", "k", "graph", "dimension", "bandwidth", "sampled_density", "log_density",
@@ -20,17 +19,14 @@ _BEFORE_STATES = (
 )  # fmt: skip
 
 
-def assemble(run: Run, names: Sequence[str]) -> dict[str, Any]:
-    """Return every result of a run by name, in this order, with its settings, choices and warnings."""
-    results = {name: run[name] for name in names if name not in _OF_THE_RUN}
-    return {"settings": run.settings, "chosen": run.chosen, "warnings": tuple(run.warnings), **results}
-
-
 def other_states(result: Any, *, n_states: int | None, prominence: float | None) -> dict[str, Any]:
     """Do again what follows the choice of the states of a clustering; all before is taken from it."""
+    if result.sample is not None:
+        fit = result.sample.fit.at(n_states=n_states, prominence=prominence)
+        return results_of_all(result.data, result.sample.frames, fit)
     settings = replace(result.settings, n_states=n_states, prominence=prominence)
     run = Run(settings, {name: getattr(result, name) for name in _BEFORE_STATES})
-    return assemble(run, [each.name for each in fields(result)])
+    return run.assemble([each.name for each in fields(result)])
 
 
 def merged_states(result: Any, groups: Sequence[Sequence[int]]) -> dict[str, Any]:
@@ -47,4 +43,7 @@ def merged_states(result: Any, groups: Sequence[Sequence[int]]) -> dict[str, Any
     made = {name: getattr(result, name) for name in (*_BEFORE_STATES, "prominence")}
     made |= {"cores": merged(result.cores), "milestones": merged(result.milestones), "beta_scan": None}
     made["memberships"] = replace(result.memberships, values=np.minimum(sums.T, 1.0))
-    return assemble(Run(result.settings, made), [each.name for each in fields(result)])
+    results = Run(result.settings, made).assemble([each.name for each in fields(result)])
+    if result.sample is not None:
+        results["sample"] = replace(result.sample, fit=result.sample.fit.merge(*groups))
+    return results

@@ -26,6 +26,9 @@ from mdfuzzy.neighbors.nearest import nearest_frames
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.pipeline._beta import explain_beta, scan_walk
 from mdfuzzy.pipeline._cache import EarlierStep, step
+from mdfuzzy.pipeline._half_sample import measure_error
+from mdfuzzy.pipeline.extension import Extension, Fitted, Room, extend_to_all
+from mdfuzzy.pipeline.sample import ExtensionError
 from mdfuzzy.pipeline.settings import resolve_k
 from mdfuzzy.states.cores import Cores, find_cores, find_milestones
 from mdfuzzy.states.density import estimate_log_density, kde_bandwidth
@@ -404,6 +407,40 @@ def memberships(
     )
     warn_of_other_labels(found, cores)
     return found
+
+
+# --- all frames in the states of some
+
+
+@step(message="giving all frames memberships in the states of the sample")
+def extension(
+    data: Trajectories,
+    frames: np.ndarray,
+    fitted: Fitted,
+    *,
+    n_jobs: int | None,
+    progress: bool | None,
+    blocks: BlockStore | None,
+    room: Room,
+    client: "Client | None",
+) -> Extension:
+    """Find for every frame the nearest fitted frames, and step to them."""
+    return extend_to_all(
+        data,
+        frames,
+        fitted,
+        n_jobs=n_jobs,
+        progress=progress,
+        blocks=blocks,
+        room=room,
+        client=client,
+    )
+
+
+@step(message="comparing memberships by extension with those of a fit")
+def extension_error(fitted: Fitted, *, n_jobs: int | None) -> ExtensionError:
+    """Compare memberships by extension with those of a fit that contains the frames."""
+    return measure_error(fitted, n_jobs=n_jobs)
 
 
 # --- what the order of the frames says

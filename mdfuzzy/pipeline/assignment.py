@@ -1,6 +1,7 @@
 """New trajectories against the states that were found in others."""
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -169,12 +170,14 @@ def assign(
             "`result` must be a clustering of frames or features; this one began with neighbours."
         )
     new = result.data.like(data)
-    near = nearest_frames(result.data, n_neighbors=result.k, queries=new, n_jobs=n_jobs, progress=progress)
-    memberships = extend_memberships(result.memberships, near, k=result.k)
+    fit = result if result.sample is None else result.sample.fit
+    fitted = cast(Trajectories, fit.data)
+    near = nearest_frames(fitted, n_neighbors=fit.k, queries=new, n_jobs=n_jobs, progress=progress)
+    memberships = extend_memberships(fit.memberships, near, k=fit.k)
     nearest = near.indices[:, 0]
     cores, milestones = (
         Cores(each.basins[nearest], each.core_of[nearest], memberships.values.argmax(axis=0), each.prominence)
-        for each in (result.cores, result.milestones)
+        for each in (fit.cores, fit.milestones)
     )
     far = float(np.quantile(result.neighbors.distances[:, 0], 1 - _FAR))
     found = Assignment(
@@ -185,7 +188,7 @@ def assign(
         cores=cores,
         milestones=milestones,
         far=far,
-        log_density=result.log_density[nearest],
+        log_density=fit.log_density[nearest],
         transition_regions=find_transition_regions(new, memberships, milestones),
         visits=count_visits(new, milestones),
         fitted=result.states,

@@ -15,6 +15,7 @@ from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.memberships.weights import BETA_MEANS
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
+from mdfuzzy.pipeline.sample import FitSample
 from mdfuzzy.pipeline.settings import Settings
 from mdfuzzy.pipeline.state_table import StateTable, tabulate_states
 from mdfuzzy.states.cores import Cores
@@ -76,6 +77,9 @@ class Clustering(ReadOnly):
         The states for other k, if asked for.
     bootstrap : StateBootstrap or None
         The states when whole trajectories are drawn anew, if asked for.
+    sample : FitSample or None
+        The frames on which the states were found, if not on all: `k`, `neighbors`, `graph`, `tree` and `gap`
+        are of these, everything else is of all frames.
     chosen : dict of str to str
         What was chosen automatically and why, a sentence for each setting.
     warnings : tuple of str
@@ -115,6 +119,7 @@ class Clustering(ReadOnly):
     validation: Validation | None = None
     k_scan: KScan | None = None
     bootstrap: StateBootstrap | None = None
+    sample: FitSample | None = None
     chosen: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -128,7 +133,8 @@ class Clustering(ReadOnly):
     def __repr__(self) -> str:
         states = f"{self.n_states} state" + "s" * (self.n_states != 1)
         beta = f"beta={self.memberships.beta:.3g} ({BETA_MEANS})"
-        return f"Clustering({states} of {len(self):,} frames, k={self.k}, {beta})"
+        fitted = "" if self.sample is None else f", found on {len(self.sample):,} of them"
+        return f"Clustering({states} of {len(self):,} frames{fitted}, k={self.k}, {beta})"
 
     @property
     def n_states(self) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import fields
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy.typing as npt
 
@@ -14,9 +14,11 @@ from mdfuzzy.frames.features import as_data
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.pipeline._cache import Run, Store
-from mdfuzzy.pipeline._redo import assemble
+from mdfuzzy.pipeline._sampled import OF_ALL, results_of_all
 from mdfuzzy.pipeline.clustering import Clustering
-from mdfuzzy.pipeline.settings import Settings, resolve_k
+from mdfuzzy.pipeline.plan import plan_memory
+from mdfuzzy.pipeline.sample import evenly_spaced
+from mdfuzzy.pipeline.settings import Settings, check_fit_frames, resolve_k
 
 if TYPE_CHECKING:
     from mdfuzzy.workers.cluster import Client
@@ -30,6 +32,7 @@ def cluster(
     progress: bool | None = None,
     client: "Client | None" = None,
     layout: Literal["scattered", "sharded"] | None = None,
+    memory: float | str | None = None,
 ) -> Clustering:
     """Find the states of a molecule and how strongly every frame belongs to each.
 
@@ -46,9 +49,14 @@ def cluster(
     progress : bool, optional
         Show a bar during the search for neighbours; by default on a terminal.
     client : distributed.Client, optional
-        Search the neighbours on the workers of this Dask cluster; see `rmsd_neighbors`.
+        Search the neighbours, and assign frames that were not fitted, on the workers of this Dask cluster;
+        see `rmsd_neighbors`.
     layout : {"scattered", "sharded"}, optional
         How the frames are laid out there.
+    memory : float or str, optional
+        The bytes of memory that the clustering may use, such as 8e9 or ``"8GB"``; by default most of what
+        the machine has. If all frames need more, the states are found on as many as fit
+        (`Settings.fit_frames`), and `Clustering.sample` says what that changes.
 
     Returns
     -------
@@ -102,13 +110,30 @@ def cluster(
             f"`layout` must be None for features; got {layout!r}. Every worker holds all feature vectors."
         )
     resolve_k(settings.k, len(data))  # before anything is written
+    if settings.fit_frames is not None:
+        check_fit_frames(settings.fit_frames, settings.k)
+    settings = plan_memory(data, settings, saved=store is not None, memory=memory)
     from mdfuzzy._kernels.compiling import announced
 
     means = {"progress": progress, "client": client, "layout": layout}
     locked = nullcontext() if store is None else store.lock()
     with announced(), limited_threads(settings.n_jobs), locked:
         key = "" if store is None else store.begin(data, settings)
+        if settings.fit_frames is not None and settings.fit_frames < len(data):
+            return _cluster_sample(data, settings, settings.fit_frames, store=store, key=key, means=means)
         return _assemble(Run(settings, {"data": data}, store=store, key=key, means=means))
+
+
+def _cluster_sample(
+    data: Trajectories, settings: Settings, size: int, *, store: Store | None, key: str, means: dict[str, Any]
+) -> Clustering:
+    """Find the states in some of the frames, and give all frames memberships in them."""
+    frames = evenly_spaced(len(data), size)
+    given = {"data": data.sample(frames)}
+    run = Run(settings, given, store=store, key=f"{key} {size}", means=means, growing=False)
+    names = [each.name for each in fields(Clustering) if each.name not in OF_ALL]
+    fit = Clustering(**run.assemble(names))
+    return Clustering(**results_of_all(data, frames, fit, store=store, key=run.key(*names), means=means))
 
 
 def cluster_neighbors(
@@ -131,4 +156,4 @@ def cluster_neighbors(
 
 def _assemble(run: Run) -> Clustering:
     """Make every result of a run, in the order of the fields of a clustering."""
-    return Clustering(**assemble(run, [each.name for each in fields(Clustering)]))
+    return Clustering(**run.assemble([each.name for each in fields(Clustering)]))

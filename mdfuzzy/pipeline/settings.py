@@ -11,6 +11,8 @@ from mdfuzzy._choices import BetaCriterion, CoreRule, Density, Kernel, WalkGraph
 
 #: k grows as this times log n; see `suggest_k`.
 _K_PER_LOG = 3.5
+#: A sample holds at least so many neighbourhoods of 2k frames: fewer cannot show how many states there are.
+_FEWEST = 10
 #: The 2k neighbours of the density are at most this share of the points.
 _LARGEST_SHARE = 0.2
 #: With this times log n neighbours or more, at most 1 in 100 graphs of one state falls apart (on a line; with
@@ -123,6 +125,12 @@ class Settings:
     mdfuzzy.InputValueError: `beta` must be a number > 0; got -1.0. 2 is the ensemble's own diffusion, ...
     """
 
+    fit_frames: int | None = _setting(
+        None,
+        "Find the states on so many frames, evenly spaced over all trajectories; the others get their "
+        "memberships from the nearest of these. Default: all frames, or as many as memory holds.",
+        _count(3),
+    )
     k: int | None = _setting(
         None,
         "Neighbours per frame in the graph; the density uses twice as many. Default: 3.5 times the logarithm "
@@ -268,6 +276,17 @@ def resolve_k(k: int | None, n: int, *, n_neighbors: int | None = None) -> int:
         return check_int("k", k, 1, known // 2, remedy=remedy)
     check_int("n_neighbors", known, 2, remedy="The density uses 2k neighbours.")
     return min(suggest_k(n), known // 2)
+
+
+def check_fit_frames(fit_frames: int, k: int | None) -> int:
+    """Return the size of a sample, or raise if it is too small for states to be seen."""
+    least = 2 * _FEWEST * resolve_k(k, max(fit_frames, 3))
+    if fit_frames < least:
+        raise InputValueError(
+            f"`fit_frames` must be at least {least:,}, {_FEWEST} times the 2k neighbours of the density; got "
+            f"{fit_frames:,}. States are not seen in fewer frames: give more, or a smaller `k`."
+        )
+    return fit_frames
 
 
 def describe_settings(names: Sequence[str] | None = None, *, indent: str = "    ") -> str:

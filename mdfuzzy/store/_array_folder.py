@@ -5,6 +5,7 @@ import logging
 import os
 import re
 import zlib
+from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,15 @@ import numpy as np
 
 from mdfuzzy._atomic import is_draft, is_folder, remove_drafts, whole_file
 from mdfuzzy._check import InputTypeError, InputValueError
+from mdfuzzy._mapping import open_array, release
 
 #: The number of the format of the files. Raised when older programs could not read them.
 FORMAT = 2
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 #: The entry of a JSON file that holds the checksum of the others.
 _CHECKSUM = "checksum"
+#: Bytes of which the checksum is computed together.
+_PIECE = 2**26
 
 logger = logging.getLogger("mdfuzzy")
 
@@ -52,7 +56,7 @@ class ArrayFolder:
     def get(self, name: str, *, key: str | None = "") -> dict[str, np.ndarray] | None:
         """Return the arrays that were put under `name` with this `key` (None: any); None if there are none.
 
-        Damaged files count as not there; the log names them.
+        Large arrays are maps of their files. Damaged files count as not there; the log names them.
         """
         file = self._record(name)
         try:
@@ -114,7 +118,8 @@ class ArrayFolder:
         kept = {stored for stored, _ in files.values()}
         for old in self.path.glob(f"{name}-*.npy"):
             if old.name not in kept and _is_array_of(name, old.name):
-                old.unlink(missing_ok=True)
+                with suppress(PermissionError):  # Windows, if it is mapped; the next `put` removes it
+                    old.unlink(missing_ok=True)
 
     def remove(self) -> None:
         """Remove the folder with what was put there; files of others stay, and then the folder, too."""
@@ -149,11 +154,15 @@ def _is_array_of(name: str, file: str) -> bool:
 def _checksum(array: np.ndarray) -> int:
     """Return the CRC-32 of an array: its type, its shape and its bytes."""
     crc = zlib.crc32(f"{array.dtype.str} {array.shape}".encode())
-    return zlib.crc32(array.data.cast("B"), crc) if array.size else crc
+    content = array.data.cast("B") if array.size else b""
+    for start in range(0, len(content), _PIECE):
+        crc = zlib.crc32(content[start : start + _PIECE], crc)
+        release()
+    return crc
 
 
 def _load(file: Path, crc: int) -> np.ndarray:
-    array = np.load(file, allow_pickle=False)
+    array = open_array(file)
     if not isinstance(array, np.ndarray) or _checksum(np.ascontiguousarray(array)) != crc:
         raise InputValueError("the checksum differs")
     return array

@@ -7,7 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from mdfuzzy._mapping import release
 from mdfuzzy.frames.trajectories import Trajectories
+
+#: Bytes that are hashed together.
+_PIECE = 2**26
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,10 @@ def digest(*arrays: Any) -> str:
     for each in arrays:
         array = np.ascontiguousarray(each)
         found.update(f"{array.dtype.str} {array.shape} ".encode())
-        found.update(array.data.cast("B") if array.size else b"")
+        content = array.data.cast("B") if array.size else b""
+        for start in range(0, len(content), _PIECE):
+            found.update(content[start : start + _PIECE])
+            release()
     return found.hexdigest()
 
 

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError
 from mdfuzzy.frames.trajectories import Trajectories
@@ -46,6 +47,10 @@ class FinishedRun:
 
     def earlier(self, name: str) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
         """Never called: `parts` refuses before."""
+
+    def scratch(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
+        """Return an array of zeros in memory: nothing is written here."""
+        return np.zeros(shape, dtype)
 
     def parts(self, name: str, *, key: str) -> ArrayFolder:
         """Refuse: a step that asks for its parts is about to be computed."""
@@ -96,6 +101,10 @@ class SavedSteps:
 
     def earlier(self, name: str) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
         """Never called: `parts` ends the run before."""
+
+    def scratch(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
+        """Return an array of zeros in memory."""
+        return np.zeros(shape, dtype)
 
     def parts(self, name: str, *, key: str) -> ArrayFolder:
         """End the run: a step that asks for its parts is about to be computed."""

@@ -5,15 +5,16 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from math import inf
+from math import inf, prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._atomic import adopt_files, is_folder, refuse_links, remove_drafts
+from mdfuzzy._atomic import adopt_files, draft_in, is_folder, refuse_links, remove_drafts
 from mdfuzzy._check import InputValueError, check_type
+from mdfuzzy._mapping import LARGE, scratch_array
 from mdfuzzy.features.memory import from_arrays, to_arrays
 from mdfuzzy.frames.loading import load
 from mdfuzzy.frames.trajectories import Trajectories
@@ -94,6 +95,11 @@ class RunDir:
     def steps(self) -> tuple[str, ...]:
         """The names of the finished steps."""
         return tuple(name for name in self._data.names if name not in (Path(_RUN).stem, _NAMES, _FEATURES))
+
+    @property
+    def scratch_folder(self) -> Path:
+        """Where frames are kept that are more than memory holds: `load(scratch=)`."""
+        return self._data.path
 
     @property
     def settings(self) -> Settings | None:
@@ -181,12 +187,11 @@ class RunDir:
                         f"`data` must be given: what {self.path} was made of does not come from files. Use "
                         "RunDir(...).load(data)."
                     )
-                data = load(**reading)
+                data = load(**reading, scratch=self.scratch_folder)
             if OldRun.is_here(self.path):
-                return cluster(data, self.settings, store=self, progress=False)
-            return cluster(
-                data, self.settings, store=FinishedRun(self.path, self._data, self.check), progress=False
-            )
+                return cluster(data, self.settings, store=self, progress=False, memory=inf)
+            store = FinishedRun(self.path, self._data, self.check)
+            return cluster(data, self.settings, store=store, progress=False, memory=inf)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -276,7 +281,13 @@ class RunDir:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # given when the old run was made
             with suppress(StepMissingError):  # the old run may have ended early
-                cluster(data, settings, store=SavedSteps(self.put, saved, fingerprint.key), progress=False)
+                cluster(
+                    data,
+                    settings,
+                    store=SavedSteps(self.put, saved, fingerprint.key),
+                    progress=False,
+                    memory=inf,
+                )
         self._write_run(data, settings, fingerprint)
         pictures = old.pictures()
         if pictures:
@@ -344,6 +355,21 @@ class RunDir:
             return None
         frames = Fingerprint.read(json.loads(arrays.pop(_OF).item())).frames_in(self._begun[0])
         return None if frames is None else (arrays, frames)
+
+    def scratch(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
+        """Return an array of zeros for what is not kept, in a file that ends with it if it is large.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            Its shape.
+        dtype : dtype
+            Its type.
+        """
+        if np.dtype(dtype).itemsize * prod(shape) < LARGE:
+            return np.zeros(shape, dtype)
+        self._data.path.mkdir(parents=True, exist_ok=True)
+        return scratch_array(draft_in(self._data.path), shape, dtype)
 
     def parts(self, name: str, *, key: str) -> ArrayFolder:
         """Return where the unfinished step `name` keeps its parts, with methods `get` and `put` like these.

@@ -98,11 +98,13 @@ def transition_fill(
     lengths: np.ndarray,
     falloff: float,
     targets: np.ndarray,
+    begin: int,
+    end: int,
     log_sums: np.ndarray,  # IN (log of the largest weight), OUT (log of their sum)
     probs: np.ndarray,  # OUT
     absorb: np.ndarray,  # OUT
 ) -> None:
-    """Write the transition probabilities of every edge, and add up those from free points to each target.
+    """Write the transition probabilities of every edge, and add up those to the targets from `begin` on.
 
     One short loop after the other: the processor then has the reads of a whole row under way, and does not
     wait for each between two exponentials. The rows of targets are left as they are.
@@ -129,5 +131,5 @@ def transition_fill(
         for e in range(len(row)):
             p = weights[e] / total
             probs[indptr[i] + e] = p
-            if targets[row[e]] >= 0:
-                absorb[i, targets[row[e]]] += p
+            if begin <= targets[row[e]] < end:
+                absorb[i, targets[row[e]] - begin] += p

@@ -1,0 +1,112 @@
+"""Arrays that lie in files, and take memory only while they are looked at."""
+
+import mmap
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+from weakref import WeakSet, finalize
+
+import numpy as np
+import numpy.typing as npt
+
+#: Arrays of so many bytes or more are mapped, not read.
+LARGE = 2**26
+
+#: The files that are mapped now.
+_MAPS: "WeakSet[mmap.mmap]" = WeakSet()
+
+
+def open_array(path: Path, *, writable: bool = False) -> np.ndarray:
+    """Return the array of an .npy file: as a map of the file if it is large, or is to be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "a.npy")
+    ...     np.save(path, np.arange(3))
+    ...     open_array(path)
+    array([0, 1, 2])
+    """
+    if not writable and path.stat().st_size < LARGE:
+        return np.load(path, allow_pickle=False)
+    return _kept(np.lib.format.open_memmap(path, mode="r+" if writable else "r"))
+
+
+def new_array(path: Path, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
+    """Make an .npy file of zeros and return its array, to be written to."""
+    if 0 in shape:  # nothing can be mapped
+        np.save(path, np.zeros(shape, dtype))
+        return np.load(path)
+    return _kept(np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(dtype), shape=shape))
+
+
+def scratch_array(draft: Path, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
+    """Return an array of zeros as a map of a file that has no name any more, and is gone when the array is.
+
+    Where a file that is mapped cannot be removed (Windows), it stays as a draft.
+    """
+    array = new_array(draft, shape, dtype)
+    with suppress(PermissionError):
+        draft.unlink()
+    return array
+
+
+class ScratchFile:
+    """A file to which rows are appended, and that has no name once it is mapped.
+
+    Parameters
+    ----------
+    draft : Path
+        Its name until then.
+    """
+
+    def __init__(self, draft: Path) -> None:
+        self._path = draft
+        draft.parent.mkdir(parents=True, exist_ok=True)
+        self._file = open(draft, "xb")  # noqa: SIM115 (until it is mapped)
+        self._end = finalize(self, _discard, self._file, draft)
+
+    def write(self, rows: np.ndarray) -> None:
+        """Write rows at the end."""
+        self._file.write(rows.data.cast("B") if rows.size else b"")
+
+    def map(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
+        """Return all rows as an array, which cannot be written to."""
+        self._file.flush()
+        array = _kept(np.memmap(self._path, dtype, "r", shape=shape))
+        self._end()
+        return array
+
+
+def _discard(file: BinaryIO, path: Path) -> None:
+    file.close()
+    with suppress(PermissionError):  # Windows, if it is mapped
+        path.unlink(missing_ok=True)
+
+
+def copy_in_parts(source: np.ndarray, target: np.ndarray) -> None:
+    """Copy rows to a mapped array; little of it is in memory at a time."""
+    rows = max(1, LARGE // max(1, source[:1].nbytes))
+    for start in range(0, len(source), rows):
+        target[start : start + rows] = source[start : start + rows]
+        release()
+
+
+def release() -> None:
+    """Give back the memory of what was read of, or written to, mapped files. The arrays stay as they are.
+
+    The system would take it back when it needs it, but until then it counts as memory of this process.
+    """
+    for each in list(_MAPS):
+        if hasattr(mmap, "MADV_DONTNEED") and not each.closed:
+            each.madvise(mmap.MADV_DONTNEED)
+
+
+def _kept(array: np.memmap) -> np.ndarray:
+    """Remember the map of an array, and return the array without the class that only maps have."""
+    found: object = array
+    while not isinstance(found, mmap.mmap):
+        found = found.base  # type: ignore[attr-defined]
+    _MAPS.add(found)
+    return array.view(np.ndarray)

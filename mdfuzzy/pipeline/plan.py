@@ -1,0 +1,144 @@
+"""The memory and disk that a clustering needs, estimated before it begins, and the sample that fits."""
+
+import logging
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mdfuzzy._check import InputValueError
+from mdfuzzy._memory import machine_memory, parse_bytes
+from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.pipeline.extension import CHUNK
+from mdfuzzy.pipeline.settings import Settings, resolve_k, suggest_k
+
+#: The share of the machine's memory that a run takes if no limit is given.
+_SHARE = 0.7
+#: Bytes before there are any frames: Python, its libraries and the compiled kernels.
+_PROCESS = 500_000_000
+#: Edges of the union graph for each of the k neighbours of a frame (alanine dipeptide, k = 50: 1.44).
+_EDGES = 1.5
+#: Bytes of each edge while memberships are solved: the walk on two orders of the points, and coarser levels.
+_SOLVE_EDGE = 16
+#: Bytes of each fitted frame while memberships are solved: eight steps of the acceleration, and the columns.
+_SOLVE_FRAME = 900
+#: Bytes of each number of a frame in the index of a search, and of each frame beside them.
+_INDEX_NUMBER, _INDEX_FRAME = 10, 50
+#: Bytes of each frame of all: its labels, basins, cores and density, and what pictures and tables make of it.
+_FRAME = 200
+#: Memberships of more states than these take more.
+_STATES = 8
+#: Runs of fewer frames are not announced.
+_SMALL = 100_000
+
+logger = logging.getLogger("mdfuzzy")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryPlan:
+    """What a clustering needs, estimated.
+
+    Attributes
+    ----------
+    frames, fitted : int
+        All frames, and those on which states are found.
+    numbers : int
+        Coordinates or features of a frame.
+    k : int
+        Neighbours per fitted frame.
+    saved : bool
+        Whether there is a run directory, in whose files neighbours and edges are kept.
+    """
+
+    frames: int
+    fitted: int
+    numbers: int
+    k: int
+    saved: bool
+
+    @property
+    def memory(self) -> int:
+        """Bytes of memory, at most."""
+        edges = int(_EDGES * self.k)
+        held = 4 * self.numbers + (0 if self.saved else 16 * self.k + 8 * edges)
+        index = _INDEX_NUMBER * self.numbers + _INDEX_FRAME
+        search = 4 * self.numbers + index + 16 * self.k
+        solve = held + _SOLVE_EDGE * edges + _SOLVE_FRAME
+        fit = self.fitted * max(search, solve)
+        if self.fitted == self.frames:
+            return _PROCESS + max(fit, self.frames * (held + _FRAME))
+        chunk = min(self.frames, max(CHUNK, self.fitted // 2)) * (
+            8 * self.numbers + 40 * self.k + 24 * _STATES
+        )
+        assign = self.fitted * (held + index) + chunk
+        return _PROCESS + max(fit, assign, self.frames * _FRAME)
+
+    @property
+    def disk(self) -> int:
+        """Bytes in the run directory while the clustering is made."""
+        fitted = self.fitted * (16 * self.k + int(_EDGES * self.k) * 8)
+        return self.frames * (4 * self.numbers + 8 * _STATES + 100) + fitted if self.saved else 0
+
+    def __str__(self) -> str:
+        fitted = "" if self.fitted == self.frames else f", states found on {self.fitted:,} of them"
+        disk = f" and {self.disk / 1e9:.1f} GB of disk" if self.saved else ""
+        return f"{self.frames:,} frames{fitted}: about {self.memory / 1e9:.1f} GB of memory{disk}"
+
+
+def plan_memory(
+    data: Trajectories, settings: Settings, *, saved: bool, memory: float | str | None = None
+) -> Settings:
+    """Return the settings with a sample that fits into memory, if all frames do not; say what is needed.
+
+    Parameters
+    ----------
+    data : Frames or Features
+        All frames.
+    settings : Settings
+        As they were given.
+    saved : bool
+        Whether there is a run directory.
+    memory : float or str, optional
+        The bytes that may be used; by default most of what the machine has.
+
+    Raises
+    ------
+    ValueError
+        If nothing fits into the memory, or the sample that was asked for does not.
+    """
+    limit, given = None if memory is None else parse_bytes("memory", memory), memory is not None
+    if limit is None:
+        machine = machine_memory()
+        limit = np.inf if machine is None else _SHARE * machine
+    n, numbers = len(data), data.subset(np.array([0])).points.size
+
+    def plan(fitted: int) -> MemoryPlan:
+        k = resolve_k(settings.k, fitted)
+        return MemoryPlan(frames=n, fitted=fitted, numbers=numbers, k=k, saved=saved)
+
+    wanted = n if settings.fit_frames is None else min(n, settings.fit_frames)
+    found = plan(wanted)
+    if found.memory > limit and settings.fit_frames is not None and given:
+        raise InputValueError(
+            f"`memory` must be enough for a fit of `fit_frames` frames; got {limit / 1e9:.1f} GB, and "
+            f"{found}. Give more memory, or fewer frames to fit."
+        )
+    if found.memory > limit and settings.fit_frames is None:
+        sizes = [m for m in _round_numbers(n) if m >= 20 * (settings.k or suggest_k(m))]
+        fitting = [m for m in sizes if plan(m).memory <= limit]
+        if not fitting:
+            least = min((plan(m).memory for m in sizes), default=found.memory)
+            raise InputValueError(
+                f"`memory` must be at least {least / 1e9:.1f} GB for {n:,} frames, states found on few "
+                f"of them; got {limit / 1e9:.1f} GB. Give more, or load fewer frames (`stride`)."
+            )
+        settings = replace(settings, fit_frames=fitting[-1])
+        logger.info(f"{found}, more than the {limit / 1e9:.1f} GB that may be used")
+        found = plan(fitting[-1])
+    if n >= _SMALL or found.fitted < n:
+        logger.info(f"{found}")
+    return settings
+
+
+def _round_numbers(n: int) -> list[int]:
+    """Return 1, 2 and 5 times the powers of 10 below n, so that the choice changes little with memory."""
+    return [d * 10**power for power in range(2, 12) for d in (1, 2, 5) if d * 10**power < n]
