@@ -23,6 +23,7 @@ import mdfuzzy as mf  # noqa: E402
 from mdfuzzy.cli import main  # noqa: E402
 from mdfuzzy.neighbors import _choice, rmsd  # noqa: E402
 from mdfuzzy.neighbors._dask import replicated  # noqa: E402
+from mdfuzzy.pipeline import extension  # noqa: E402
 from mdfuzzy.store import rundir  # noqa: E402
 from mdfuzzy.workers import cluster as workers  # noqa: E402
 
@@ -543,3 +544,58 @@ def test_workers_on_this_machine_are_reached_from_this_machine_alone():
         others = list(client.run(os.getpid).values())
         found = set().union(*map(listening, {os.getpid(), *others})) - before
     assert {address.split(":")[0] for address in found} == {"0100007F"}, "127.0.0.1"
+
+
+# --- assigning frames that were not fitted
+
+
+class OneWorkerLost:
+    """Keeps no chunks, and kills a worker when the first is done."""
+
+    def __init__(self, client: Client) -> None:
+        self.client, self.done = client, 0
+
+    def get(self, name: str) -> None:
+        return None
+
+    def put(self, name: str, /, **arrays: np.ndarray) -> None:
+        self.done += 1
+        if self.done == 1:
+            kill_a_worker(self.client)
+
+
+def test_frames_are_assigned_on_workers_with_the_same_bits(client, frames, monkeypatch):
+    monkeypatch.setattr(extension, "CHUNK", 300)
+    settings = mf.Settings(fit_frames=800, prominence=1.0)
+    here = mf.cluster(frames, settings)
+    there = mf.cluster(frames, settings, client=client)
+    for name in ("values", "lost", "log_weights"):
+        assert_array_equal(getattr(there.memberships, name), getattr(here.memberships, name))
+    assert_array_equal(there.sample.distances, here.sample.distances)
+
+
+def test_a_worker_that_is_lost_while_frames_are_assigned_costs_its_chunks(client, frames, monkeypatch):
+    monkeypatch.setattr(extension, "CHUNK", 100)
+    fit = mf.cluster(frames[::3], mf.Settings(prominence=1.0))
+    fitted = extension.Fitted(fit.data, fit.memberships, fit.k, fit.settings)
+    numbers = np.arange(0, len(frames), 3)
+    here = extension.extend_to_all(frames, numbers, fitted, n_jobs=1)
+    before, blocks = set(client.nthreads()), OneWorkerLost(client)
+    there = extension.extend_to_all(frames, numbers, fitted, n_jobs=1, blocks=blocks, client=client)
+    for name in ("nearest", "distances", "values", "lost"):
+        assert_array_equal(getattr(there, name), getattr(here, name))
+    assert blocks.done == 6  # of half as many frames as were fitted
+    wait_for_another(client, before)
+
+
+def test_workers_refuse_files_that_were_changed(client, tmp_path):
+    import mdtraj as md
+
+    part = mf.datasets.alanine_dipeptide(stride=20).trajectory()
+    part.save(str(tmp_path / "a.xtc"))
+    frames = mf.load(tmp_path / "a.xtc", top=part.topology)
+    fit = mf.cluster(frames[::3], mf.Settings(prominence=1.0))
+    fitted = extension.Fitted(fit.data, fit.memberships, fit.k, fit.settings)
+    md.Trajectory(part.xyz[::-1] * 0.9, part.topology).save(str(tmp_path / "a.xtc"))
+    with pytest.raises(mf.InputError, match="The trajectory files must be the same for the workers"):
+        extension.extend_to_all(frames, np.arange(0, len(frames), 3), fitted, n_jobs=1, client=client)
