@@ -65,6 +65,7 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
         "run": ("cluster",),
         "assignment": ("Assignment", "assign"),
         "model_tests": ("validate_model",),
+        "model_numbers": ("estimate_model",),
         "estimator": ("FuzzyModeSeeking",),
     },
     "store": {"rundir": ("RunDir",), "state_names": ("StateNames",)},

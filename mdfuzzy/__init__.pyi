@@ -45,6 +45,7 @@ from mdfuzzy.pipeline.assignment import Assignment as Assignment
 from mdfuzzy.pipeline.assignment import assign as assign
 from mdfuzzy.pipeline.clustering import Clustering as Clustering
 from mdfuzzy.pipeline.estimator import FuzzyModeSeeking as FuzzyModeSeeking
+from mdfuzzy.pipeline.model_numbers import estimate_model as estimate_model
 from mdfuzzy.pipeline.model_tests import validate_model as validate_model
 from mdfuzzy.pipeline.run import cluster as cluster
 from mdfuzzy.pipeline.settings import Settings as Settings

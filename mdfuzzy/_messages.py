@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from math import isfinite
 
 #: This package, and the one whose analyses call it in turn.
 _NOT_THE_USER = (__name__.split(".")[0], "MDAnalysis")
@@ -39,3 +40,23 @@ def counted(number: int, noun: str) -> str:
     """
     first, space, rest = noun.partition(" ")
     return f"{number:,} {first}{'s' * (number != 1)}{space}{rest}"
+
+
+def duration(value: float, unit: str) -> str:
+    """Return a time with three digits, in the unit in which people read it; frames stay frames.
+
+    Examples
+    --------
+    >>> duration(6000.0, "ps"), duration(0.2, "ps"), duration(12.5, "frames"), duration(2.5e8, "ps")
+    ('6 ns', '0.2 ps', '12.5 frames', '250 µs')
+    """
+    if unit == "ps" and isfinite(value):
+        for size, other in ((1e9, "ms"), (1e6, "µs"), (1e3, "ns")):
+            if abs(value) >= 0.9995 * size:
+                value, unit = value / size, other
+                break
+        if unit == "ps" and 0 < abs(value) < 0.1:
+            value, unit = 1000 * value, "fs"
+    if not isfinite(value) or abs(value) < 1000:
+        return f"{value:.3g} {unit}"
+    return f"{float(f'{value:.3g}'):,.0f} {unit}"

@@ -184,6 +184,11 @@ def show(result: "Clustering", say: Transcript) -> None:
     """Print the states, the transition regions between them, and what was chosen and why."""
     say(repr(result))
     say(result.states)
+    if result.equilibrium is not None:
+        say(
+            "fraction: of the frames; it depends on where the trajectories start. population: in "
+            "equilibrium, by the Markov model. Both with 95 % bootstrap intervals."
+        )
     if result.n_states > 1 and result.transition_regions is not None:
         say()
         say(result.transition_regions.table())

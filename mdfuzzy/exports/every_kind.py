@@ -10,6 +10,7 @@ from mdfuzzy._check import check_choice
 from mdfuzzy.exports._checks import Result
 from mdfuzzy.exports.kinds import KINDS
 from mdfuzzy.exports.pyemma_files import write_pyemma
+from mdfuzzy.exports.state_tables import write_state_tables
 from mdfuzzy.exports.structure_files import write_structures
 from mdfuzzy.exports.table import write_table
 from mdfuzzy.exports.trajectory_files import write_trajectories
@@ -28,6 +29,7 @@ def _in_folder(name: str, write: Callable[..., Path]) -> Callable[..., Path]:
 
 #: What writes each of the `KINDS`, and returns where.
 _WRITERS: dict[str, Callable[..., Path]] = {
+    "tables": _in_folder("tables", write_state_tables),
     "pyemma": _in_folder("pyemma", write_pyemma),
     "structures": _in_folder("structures", write_structures),
     "trajectories": _in_folder("trajectories", write_trajectories),
@@ -50,9 +52,9 @@ def write_exports(
         May hold files; those that no earlier export wrote are never replaced.
     result : Clustering or Assignment
         What to export.
-    kinds : sequence of {"pyemma", "structures", "trajectories", "table"}
-        All by default: `write_pyemma`, `write_structures`, `write_trajectories` and `write_table`, each with
-        its own defaults.
+    kinds : sequence of {"tables", "pyemma", "structures", "trajectories", "table"}
+        All by default: `write_state_tables`, `write_pyemma`, `write_structures`, `write_trajectories` and
+        `write_table`, each with its own defaults.
     trajectories : mapping, optional
         Other options of `write_trajectories`, such as ``{"n": 100}``.
 

@@ -111,9 +111,14 @@ class Store:
         spans: list[tuple[float, float]] = []  # of the times that were read
         for piece in pieces:
             read, numbers = 0, [np.empty(0, np.int64)]
+            stopped = False  # whether the clock of the file stands still, so that it says nothing
             for chunk in piece.chunks(self.topology):
                 size, skip = len(chunk.xyz), 0
                 times = np.asarray(chunk.time) if has_times(piece.path, chunk.time) else None
+                if read == 0 and times is not None and window.timestep is not None:
+                    stopped = size > 1 and np.ptp(times) == 0
+                if stopped:
+                    times = None
                 if len(pieces) > 1:
                     self.plan = self.plan.fitted_on_first(chunk, piece)
                     ends = self.plan.take(chunk, [0, -1], piece).xyz

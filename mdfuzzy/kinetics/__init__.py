@@ -12,8 +12,10 @@ from mdfuzzy.kinetics.dtrajs import (
     timestep,
     transition_counts,
 )
+from mdfuzzy.kinetics.equilibrium import Equilibrium, estimate_equilibrium
 from mdfuzzy.kinetics.markov import MarkovModel, markov_model
 from mdfuzzy.kinetics.outcomes import Outcomes, find_outcomes
+from mdfuzzy.kinetics.pathways import Pathways, find_pathways
 from mdfuzzy.kinetics.reliability import Reliability, reliability
 from mdfuzzy.kinetics.soft import SoftModel, soft_model
 from mdfuzzy.kinetics.timescales import ImpliedTimescales, implied_timescales
@@ -22,10 +24,12 @@ from mdfuzzy.kinetics.vamp import Vamp2Score, vamp2_score
 __all__ = [
     "Calibration",
     "ChapmanKolmogorov",
+    "Equilibrium",
     "ImpliedTimescales",
     "MarkovModel",
     "Milestoned",
     "Outcomes",
+    "Pathways",
     "Reliability",
     "SoftModel",
     "Vamp2Score",
@@ -33,7 +37,9 @@ __all__ = [
     "calibration",
     "chapman_kolmogorov",
     "core_dtrajs",
+    "estimate_equilibrium",
     "find_outcomes",
+    "find_pathways",
     "hard_dtrajs",
     "implied_timescales",
     "kinetic_criterion",

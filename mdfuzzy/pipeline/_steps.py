@@ -12,11 +12,13 @@ import numpy as np
 from mdfuzzy._choices import BetaCriterion, CoreRule, Density, Kernel, WalkGraph, WalkWeights
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
-from mdfuzzy.kinetics import Visits
+from mdfuzzy.kinetics import Equilibrium, Pathways, Visits, estimate_equilibrium, find_pathways
 from mdfuzzy.kinetics import visits as count_visits
+from mdfuzzy.kinetics.dtrajs import core_dtrajs, milestone
 from mdfuzzy.kinetics.transition_regions import TransitionRegions, find_transition_regions
 from mdfuzzy.kinetics.validation import Validation, validate_cores
 from mdfuzzy.memberships.beta_scan import BetaScan
+from mdfuzzy.memberships.fractions import StateFractions, state_fractions
 from mdfuzzy.memberships.labels import warn_of_other_labels
 from mdfuzzy.memberships.memberships import Memberships, solve_memberships
 from mdfuzzy.memberships.reached_cores import find_reached_cores
@@ -470,6 +472,42 @@ def visits(data: Trajectories | None, milestones: Cores, timestep: float | None)
 def validation(data: Trajectories | None, milestones: Cores, timestep: float | None) -> Validation:
     """Test Markov models of the states and choose a lag time."""
     return validate_cores(data, milestones)
+
+
+@step()
+def fractions(data: Trajectories | None, memberships: Memberships) -> StateFractions | None:
+    """Return the fraction of each state with its bootstrap interval; None without trajectories."""
+    if data is None:
+        return None
+    return state_fractions(
+        memberships.hard, data.lengths, n_states=len(memberships.values.T), weights=data.weights
+    )
+
+
+@step(when=lambda settings: settings.validate)
+def equilibrium(
+    data: Trajectories | None, milestones: Cores, validation: Validation | None, timestep: float | None
+) -> Equilibrium | None:
+    """Estimate populations and passage times at the lag time of the tests; None without a Markov model."""
+    if data is None or data.weights is not None or validation is None or validation.lag is None:
+        return None
+    dtrajs = milestone(core_dtrajs(data, milestones))
+    return estimate_equilibrium(dtrajs, lag=validation.lag, timestep=timestep)
+
+
+@step(when=lambda settings: settings.validate)
+def pathways(
+    data: Trajectories | None,
+    milestones: Cores,
+    equilibrium: Equilibrium | None,
+    validation: Validation | None,
+    timestep: float | None,
+) -> Pathways | None:
+    """Find the pathways of the slowest process; None without a Markov model."""
+    if data is None or equilibrium is None or validation is None or validation.lag is None:
+        return None
+    dtrajs = milestone(core_dtrajs(data, milestones))
+    return find_pathways(dtrajs, lag=validation.lag, timestep=timestep)
 
 
 # --- robustness

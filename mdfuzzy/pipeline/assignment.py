@@ -13,10 +13,11 @@ from mdfuzzy.kinetics import Visits
 from mdfuzzy.kinetics import visits as count_visits
 from mdfuzzy.kinetics.transition_regions import TransitionRegions, find_transition_regions
 from mdfuzzy.memberships.extension import extend_memberships
+from mdfuzzy.memberships.fractions import StateFractions, state_fractions
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.neighbors.nearest import nearest_frames
 from mdfuzzy.pipeline.clustering import Clustering
-from mdfuzzy.pipeline.state_table import StateTable, tabulate_states
+from mdfuzzy.pipeline.state_table import StateTable, span, tabulate_states
 from mdfuzzy.states.cores import Cores
 
 #: A new frame is far if at most this share of the fitted frames is as far from its nearest neighbour.
@@ -53,6 +54,8 @@ class Assignment(ReadOnly):
         The transition frames among the new frames, by their memberships.
     visits : Visits
         How often the new trajectories visit each state, and for how long.
+    fractions : StateFractions
+        The fraction of the new frames in each state, with its bootstrap interval.
     fitted : StateTable
         The states of the clustering, to compare the new frames with.
 
@@ -75,6 +78,7 @@ class Assignment(ReadOnly):
     log_density: np.ndarray
     transition_regions: TransitionRegions
     visits: Visits
+    fractions: StateFractions
     fitted: StateTable
 
     def __post_init__(self) -> None:
@@ -99,7 +103,9 @@ class Assignment(ReadOnly):
     @property
     def states(self) -> StateTable:
         """The states in the new frames, a row for each; as peaks the frames that belong most to each."""
-        return tabulate_states(self.data, self.memberships, self.cores, self.visits)
+        return tabulate_states(
+            self.data, self.memberships, self.cores, visits=self.visits, fractions=self.fractions
+        )
 
     @property
     def labels(self) -> np.ndarray:
@@ -108,12 +114,12 @@ class Assignment(ReadOnly):
 
     def summary(self) -> str:
         """Return a text that says how many of the new frames belong to which state, and how far they are."""
-        counts = np.bincount(self.labels[self.labels >= 0], minlength=len(self.cores))
-        inside = self.cores.sizes
-        lines = [repr(self), f"{'state':<7}{'frames':>8}{'share':>9}{'in core':>9}"]
+        head = f"{'state':<7}{'frames':>8}{'fraction':>9}{'interval':>16}{'in the run':>12}{'in core':>9}"
+        lines = [repr(self), head]
         lines += [
-            f"{state:<7}{count:>8,}{count / len(self):>9.2%}{inside[state]:>9,}"
-            for state, count in enumerate(counts.tolist())
+            f"{row.state:<7}{row.frames:>8,}{row.fraction:>9.2%}"
+            f"{span(row.fraction_low, row.fraction_high):>16}{fitted.fraction:>12.2%}{row.core:>9,}"
+            for row, fitted in zip(self.states, self.fitted, strict=True)
         ]
         return "\n".join(lines)
 
@@ -191,6 +197,7 @@ def assign(
         log_density=fit.log_density[nearest],
         transition_regions=find_transition_regions(new, memberships, milestones),
         visits=count_visits(new, milestones),
+        fractions=state_fractions(memberships.hard, new.lengths, n_states=len(cores), weights=new.weights),
         fitted=result.states,
     )
     if found.far_share > _MANY_FAR:

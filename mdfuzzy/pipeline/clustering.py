@@ -7,10 +7,11 @@ import numpy as np
 
 from mdfuzzy._check import ReadOnly, read_only
 from mdfuzzy.frames.trajectories import Trajectories
-from mdfuzzy.kinetics import Visits
+from mdfuzzy.kinetics import Equilibrium, Pathways, Visits
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.kinetics.validation import Validation
 from mdfuzzy.memberships.beta_scan import BetaScan
+from mdfuzzy.memberships.fractions import StateFractions
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.memberships.weights import BETA_MEANS
 from mdfuzzy.neighbors.graph import Graph
@@ -73,6 +74,13 @@ class Clustering(ReadOnly):
         How often each state was visited and for how long; None without `data`.
     validation : Validation or None
         Tests of a Markov model of the states, if asked for.
+    fractions : StateFractions or None
+        The fraction of each state with its bootstrap interval; None without `data`.
+    equilibrium : Equilibrium or None
+        Populations, free energies and passage times by a Markov model, if its tests were asked for and found
+        a lag time; None for weighted frames: the order of biased frames has no unbiased kinetics.
+    pathways : Pathways or None
+        The pathways of the slowest process of the same model.
     k_scan : KScan or None
         The states for other k, if asked for.
     bootstrap : StateBootstrap or None
@@ -117,6 +125,9 @@ class Clustering(ReadOnly):
     transition_regions: TransitionRegions | None = None
     visits: Visits | None = None
     validation: Validation | None = None
+    fractions: StateFractions | None = None
+    equilibrium: Equilibrium | None = None
+    pathways: Pathways | None = None
     k_scan: KScan | None = None
     bootstrap: StateBootstrap | None = None
     sample: FitSample | None = None
@@ -149,7 +160,14 @@ class Clustering(ReadOnly):
     @property
     def states(self) -> StateTable:
         """The states, a row for each: frames, core, prominence, the torsions of its densest frame, visits."""
-        return tabulate_states(self.data, self.memberships, self.cores, self.visits)
+        return tabulate_states(
+            self.data,
+            self.memberships,
+            self.cores,
+            visits=self.visits,
+            fractions=self.fractions,
+            equilibrium=self.equilibrium,
+        )
 
     def at(self, *, n_states: int | None = None, prominence: float | None = None) -> "Clustering":
         """Return the clustering at another level of the tree of states, without another search.
@@ -214,7 +232,7 @@ class Clustering(ReadOnly):
         >>> rng = np.random.default_rng(0)
         >>> print(mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6]).summary())
         Clustering(2 states of 500 frames, k=22, beta=2 (2: as simulated, smaller: colder))
-        state    frames fraction   core  prominence      peak...
+        state    frames fraction        interval   core  prominence      peak ...
         0           300   60.00% ...
         1           200   40.00% ...
         k = 22 neighbours per frame, ...

@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
+from mdfuzzy._messages import duration
 from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.memberships.fractions import StateFractions
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
 if TYPE_CHECKING:
-    from mdfuzzy.kinetics import Visits
+    from mdfuzzy.kinetics import Equilibrium, Visits
 
 #: Torsions of more residues than that do not fit on a line.
 _MAX_RESIDUES = 3
@@ -28,7 +30,15 @@ class State:
     frames : int
         How many frames belong most to it.
     fraction : float
-        The same as a fraction of all frames.
+        The same as a fraction of all frames (of their weight, if they have weights).
+    fraction_low, fraction_high : float or None
+        Its bootstrap interval (95 %): `state_fractions`.
+    population : float or None
+        The probability of the state in equilibrium by the Markov model, if there is one that includes it.
+    population_low, population_high : float or None
+        Its bootstrap interval (95 %).
+    free_energy, free_energy_low, free_energy_high : float or None
+        The same as a free energy relative to the most populated state, in kT.
     core : int
         How many frames are in its core.
     prominence : float
@@ -62,6 +72,14 @@ class State:
     psi: tuple[float, ...] = ()
     visits: int | None = None
     dwell: float | None = None
+    fraction_low: float | None = None
+    fraction_high: float | None = None
+    population: float | None = None
+    population_low: float | None = None
+    population_high: float | None = None
+    free_energy: float | None = None
+    free_energy_low: float | None = None
+    free_energy_high: float | None = None
 
 
 class StateTable(Sequence[State]):
@@ -116,23 +134,56 @@ class StateTable(Sequence[State]):
 
     def __str__(self) -> str:
         timed = any(row.visits is not None for row in self)
+        bounded = any(row.fraction_low is not None for row in self)
+        modelled = any(row.population is not None for row in self)
         residues = self.residues if len(self.residues) <= _MAX_RESIDUES else ()
-        head = f"{'state':<7}{'frames':>8}{'fraction':>9}{'core':>7}{'prominence':>12}{'peak':>10}"
+        head = f"{'state':<7}{'frames':>8}{'fraction':>9}"
+        head += f"{'interval':>16}" if bounded else ""
+        head += f"{'population':>12}{'interval':>16}" if modelled else ""
+        head += f"{'core':>7}{'prominence':>12}{'peak':>10}"
         head += "".join(f"{f'phi, psi of {residue}':>20}" for residue in residues)
-        head += f"{'visits':>8}{f'dwell/{self.unit}':>14}" if timed else ""
+        head += f"{'visits':>8}{'dwell':>12}" if timed else ""
         lines = [head]
         for row in self:
-            line = f"{row.state:<7}{row.frames:>8,}{row.fraction:>9.2%}{row.core:>7,}{row.prominence:>12.3g}"
-            line += f"{row.peak:>10}"
+            line = f"{row.state:<7}{row.frames:>8,}{row.fraction:>9.2%}"
+            line += f"{span(row.fraction_low, row.fraction_high):>16}" if bounded else ""
+            if modelled:
+                known = "-" if row.population is None else f"{row.population:.2%}"
+                line += f"{known:>12}{span(row.population_low, row.population_high):>16}"
+            line += f"{row.core:>7,}{row.prominence:>12.3g}{row.peak:>10}"
             for place in range(len(residues)):
                 line += f"{f'{row.phi[place]:.0f}, {row.psi[place]:.0f}':>20}"
-            line += f"{row.visits:>8,}{row.dwell:>14.4g}" if timed else ""
+            if row.visits is not None and row.dwell is not None:
+                line += f"{row.visits:>8,}{_stay(row.dwell, self.unit):>12}"
             lines.append(line)
         return "\n".join(lines)
 
 
+def span(low: float | None, high: float | None) -> str:
+    """Return an interval of a share in words; a dash if it is not known.
+
+    Examples
+    --------
+    >>> span(0.1234, 0.5), span(None, None)
+    ('12.3 to 50.0%', '-')
+    """
+    if low is None or high is None or not np.isfinite([low, high]).all():
+        return "-"
+    return f"{100 * low:.1f} to {100 * high:.1f}%"
+
+
+def _stay(time: float, unit: str) -> str:
+    return duration(time, unit) if np.isfinite(time) else "-"
+
+
 def tabulate_states(
-    data: Trajectories | None, memberships: Memberships, cores: Cores, visits: "Visits | None" = None
+    data: Trajectories | None,
+    memberships: Memberships,
+    cores: Cores,
+    *,
+    visits: "Visits | None" = None,
+    fractions: StateFractions | None = None,
+    equilibrium: "Equilibrium | None" = None,
 ) -> StateTable:
     """Return the table of the states of a clustering; see `Clustering.states`."""
     hard = memberships.hard
@@ -141,11 +192,16 @@ def tabulate_states(
     sizes = cores.sizes
     rows = []
     for state, peak in enumerate(cores.peaks.tolist()):
+        numbers: dict[str, float | None] = {"fraction": float(counts[state] / len(memberships))}
+        if fractions is not None:
+            numbers["fraction"] = float(fractions.values[state])
+            numbers |= _bounds("fraction", fractions.low[state], fractions.high[state])
+        if equilibrium is not None and state in equilibrium.states:
+            numbers |= _in_equilibrium(equilibrium, equilibrium.states.tolist().index(state))
         rows.append(
             State(
                 state=state,
                 frames=int(counts[state]),
-                fraction=float(counts[state] / len(memberships)),
                 core=int(sizes[state]),
                 prominence=float(cores.prominence[state]),
                 peak=peak,
@@ -153,7 +209,24 @@ def tabulate_states(
                 psi=() if psi is None else tuple(psi[peak].tolist()),
                 visits=None if visits is None else int(visits.visits[state]),
                 dwell=None if visits is None else float(visits.mean_dwell[state]),
+                **cast("Any", numbers),
             )
         )
     residues = () if data is None or phi is None else data.residues
     return StateTable(rows, residues, "ps" if visits is None else visits.unit)
+
+
+def _in_equilibrium(model: "Equilibrium", place: int) -> dict[str, float | None]:
+    """Return what a Markov model says about one of its states."""
+    numbers: dict[str, float | None] = {}
+    for name, table in (("population", "populations"), ("free_energy", "free_energies")):
+        numbers[name] = float(getattr(model, table)[place])
+        low, high = (getattr(model, f"{table}_{side}")[place] for side in ("low", "high"))
+        numbers |= _bounds(name, low, high)
+    return numbers
+
+
+def _bounds(name: str, low: float, high: float) -> dict[str, float | None]:
+    """Return the two ends of an interval by name; None where an end is open."""
+    ends = {f"{name}_low": low, f"{name}_high": high}
+    return {key: float(end) if np.isfinite(end) else None for key, end in ends.items()}

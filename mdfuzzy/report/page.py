@@ -14,6 +14,7 @@ import numpy as np
 from mdfuzzy import __version__
 from mdfuzzy._atomic import whole_file
 from mdfuzzy._check import check_type
+from mdfuzzy._messages import duration
 from mdfuzzy._threads import limited_threads
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.pipeline.clustering import Clustering
@@ -220,7 +221,7 @@ def _texts(
         "timescales_interval": words.interval(timescales),
         "prediction_interval": words.interval(test),
         "prediction_verdict": "" if test is None else test.verdict,
-        "lag": "" if test is None else words.duration(test.lag_times[0], test.unit),
+        "lag": "" if test is None else duration(test.lag_times[0], test.unit),
         "sources": words.sources(result),
         "settings": words.settings_table(result),
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mdfuzzy._messages import counted
+from mdfuzzy._messages import counted, duration
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
@@ -51,21 +51,6 @@ def share(value: float) -> str:
     ('12.3 %', '0.123 %', '0 %')
     """
     return "0 %" if value == 0 else f"{100 * value:.3g} %"
-
-
-def duration(value: float, unit: str) -> str:
-    """Write a time with three digits, in the unit that suits it.
-
-    Examples
-    --------
-    >>> duration(6000.0, "ps"), duration(0.2, "ps"), duration(12.5, "frames"), duration(2e6, "ps")
-    ('6 ns', '0.2 ps', '12.5 frames', '2 µs')
-    """
-    if unit == "ps":
-        for size, larger in ((1e6, "µs"), (1e3, "ns")):
-            if abs(value) >= size:
-                return f"{value / size:.3g} {larger}"
-    return f"{value:.3g} {unit}"
 
 
 def headline(result: Clustering) -> str:

@@ -18,6 +18,9 @@ def test_rows_hold_what_the_steps_found(result):
     assert len(states) == result.n_states
     assert [state.state for state in states] == list(range(result.n_states))
     assert sum(state.frames for state in states) == len(result)
+    for state in states:
+        assert state.fraction_low <= state.fraction <= state.fraction_high
+        assert state.population is None  # no Markov model was asked for
     assert sum(state.fraction for state in states) == pytest.approx(1)
     for number, state in enumerate(states):
         assert state.frames == np.count_nonzero(result.labels == number)
@@ -34,9 +37,10 @@ def test_rows_hold_what_the_steps_found(result):
 
 def test_prints_a_line_for_each(result):
     head, *lines = str(result.states).splitlines()
-    assert head.split()[:6] == ["state", "frames", "fraction", "core", "prominence", "peak"]
+    assert head.split()[:7] == ["state", "frames", "fraction", "interval", "core", "prominence", "peak"]
     assert "phi, psi of ALA2" in head
-    assert "dwell/ps" in head
+    assert head.endswith("visits       dwell")
+    assert all(line.endswith((" ps", " ns", "-")) for line in lines)
     assert len(lines) == result.n_states
     assert {len(line) for line in lines} == {len(head)}
     assert str(result.states) in repr(result.states)
@@ -48,7 +52,7 @@ def test_without_torsions_or_times():
     result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6])
     head = str(result.states).splitlines()[0]
     assert "phi" not in head
-    assert "dwell/frames" in head
+    assert "frames" not in head.split("dwell")[1]
     assert result.states[0].phi == ()
     bare = dataclasses.replace(result, data=None, visits=None)
     assert bare.states[0].visits is None

@@ -1,0 +1,56 @@
+"""``mdfuzzy kinetics``: populations, passage times and pathways by the Markov model of a finished run."""
+
+from pathlib import Path
+
+import click
+
+import mdfuzzy as mf
+from mdfuzzy.cli.options import Command, Option, run_argument
+
+
+@click.command("kinetics", cls=Command)
+@run_argument
+@click.option("--from", "source", cls=Option, type=int, metavar="STATE", help="Where pathways begin.")
+@click.option("--to", "target", cls=Option, type=int, metavar="STATE", help="Where pathways end.")
+@click.option(
+    "--lag",
+    cls=Option,
+    type=float,
+    metavar="PS",
+    help="Lag time of the Markov model in ps, or in frames if the frames have no times. Default: the "
+    "shortest one beyond which its timescales do not rise.",
+)
+@click.option(
+    "-o",
+    "--output",
+    cls=Option,
+    metavar="FOLDER",
+    help="Where the tables go, as CSV and LaTeX. Default: they are printed only.",
+)
+def command(
+    folder: str, source: int | None, target: int | None, lag: float | None, output: str | None
+) -> None:
+    """Show populations, first-passage times and pathways of a finished run, with intervals.
+
+    They come from a Markov model of the states. Without --from and --to: the pathways of the slowest process.
+    All intervals are 95 % intervals of a bootstrap of the trajectories.
+
+    \b
+    Examples:
+      mdfuzzy kinetics out
+      mdfuzzy kinetics out --from 0 --to 2
+      mdfuzzy kinetics out --lag 20 -o tables
+    """
+    run = mf.RunDir(folder)
+    with run.lock():
+        found = mf.estimate_model(run.load(), source=source, target=target, lag_time=lag)
+        if found.validation is not None:
+            click.echo(found.validation.reason)
+        click.echo(found.states)
+        click.echo()
+        click.echo(found.equilibrium)
+        click.echo()
+        click.echo(found.pathways)
+        if output is not None:
+            place = mf.exports.write_state_tables(Path(output), found, overwrite=True)
+            click.echo(f"tables: {place}")
