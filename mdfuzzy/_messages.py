@@ -42,6 +42,20 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {first}{'s' * (number != 1)}{space}{rest}"
 
 
+def time_span(low: float, high: float, unit: str) -> str:
+    """Return the range of a time, which may be open on either side.
+
+    Examples
+    --------
+    >>> time_span(900.0, 2500.0, "ps"), time_span(900.0, float("nan"), "ps")
+    ('900 ps to 2.5 ns', 'at least 900 ps')
+    """
+    ends = [duration(end, unit) if isfinite(end) else "" for end in (low, high)]
+    if all(ends):
+        return " to ".join(ends)
+    return f"at least {ends[0]}" if ends[0] else f"at most {ends[1]}" if ends[1] else "open"
+
+
 def duration(value: float, unit: str) -> str:
     """Return a time with three digits, in the unit in which people read it; frames stay frames.
 

@@ -14,7 +14,7 @@ from mdfuzzy._bootstrap import (
     statistical_inefficiency,
 )
 from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
-from mdfuzzy._messages import duration
+from mdfuzzy._messages import duration, time_span
 from mdfuzzy.kinetics.dtrajs import Milestoned
 from mdfuzzy.kinetics.markov import (
     check_dtrajs,
@@ -113,11 +113,11 @@ class Equilibrium(ReadOnly):
         for row, start in enumerate(self.states.tolist()):
             for column, end in enumerate(self.states.tolist()):
                 if row != column:
-                    value, *ends = (
+                    value, low, high = (
                         float(each[row, column]) for each in (self.mfpt, self.mfpt_low, self.mfpt_high)
                     )
-                    low, high = (duration(time, self.unit) if np.isfinite(time) else "open" for time in ends)
-                    lines.append(f"{start:>5}{end:>5}{duration(value, self.unit):>12}   {low} to {high}")
+                    words = f"{duration(value, self.unit):>12}   {time_span(low, high, self.unit)}"
+                    lines.append(f"{start:>5}{end:>5}{words}")
         return "\n".join(lines)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mdfuzzy._bootstrap import interval
 from mdfuzzy._check import InputValueError, ReadOnly, check_int, check_real, read_only
-from mdfuzzy._messages import duration
+from mdfuzzy._messages import duration, time_span
 from mdfuzzy.kinetics.dtrajs import Milestoned
 from mdfuzzy.kinetics.equilibrium import bootstrap_models
 from mdfuzzy.kinetics.markov import check_dtrajs, check_lag, time_unit
@@ -94,13 +94,9 @@ class Pathways(ReadOnly):
         )
 
     def __str__(self) -> str:
-        low, high = (
-            duration(time, self.unit) if np.isfinite(time) else "open"
-            for time in (self.time_low, self.time_high)
-        )
         lines = [
             f"pathways from {self.source} to {self.target}; mean first-passage time "
-            f"{duration(self.time, self.unit)} ({low} to {high})",
+            f"{duration(self.time, self.unit)} ({time_span(self.time_low, self.time_high, self.unit)})",
             f"{'share':>7}{'interval':>16}  pathway",
         ]
         for path, share, low, high in zip(
@@ -168,7 +164,7 @@ def find_pathways(
     >>> rng = np.random.default_rng(0)
     >>> dtrajs = [np.abs(np.cumsum(rng.integers(-1, 2, size=5000)) % 4 - 2) for _ in range(6)]  # 0 - 1 - 2
     >>> print(mf.kinetics.find_pathways(dtrajs, 0, 2, lag=1))
-    pathways from 0 to 2; mean first-passage time ... frames (... to ... frames)
+    pathways from 0 to 2; mean first-passage time ... frames (... frames to ... frames)
       share        interval  pathway
      100.0%    100% to 100%  0 -> 1 -> 2
     """

@@ -54,7 +54,7 @@ class Assignment(ReadOnly):
         The transition frames among the new frames, by their memberships.
     visits : Visits
         How often the new trajectories visit each state, and for how long.
-    fractions : StateFractions
+    fractions : StateFractions or None
         The fraction of the new frames in each state, with its bootstrap interval.
     fitted : StateTable
         The states of the clustering, to compare the new frames with.
@@ -78,8 +78,8 @@ class Assignment(ReadOnly):
     log_density: np.ndarray
     transition_regions: TransitionRegions
     visits: Visits
-    fractions: StateFractions
     fitted: StateTable
+    fractions: StateFractions | None = None
 
     def __post_init__(self) -> None:
         for name in ("nearest", "distances", "log_density"):

@@ -74,7 +74,7 @@ def time_unit(longest: float, unit: str) -> tuple[float, str]:
     """
     if unit != "ps" or not np.isfinite(longest) or longest < 1e3:
         return 1.0, unit
-    return (1e-3, "ns") if longest < 1e6 else (1e-6, "µs")
+    return (1e-3, "ns") if longest < 1e6 else (1e-6, "µs") if longest < 1e9 else (1e-9, "ms")
 
 
 def percent(share: float) -> str:

@@ -67,7 +67,7 @@ def beta_scan(scan: BetaScan | Clustering, *, ax: "Axes | None" = None) -> "Axes
     infinity = 2.5 * found.betas[finite].max()  # where an infinite beta is drawn
     places = np.where(finite, found.betas, infinity)
     right = ax.twinx()
-    curves = ((ax, found.entropy, _ENTROPY, "o"), (right, found.scores, _SCORE, "s"))
+    curves = ((ax, -found.entropy, _ENTROPY, "o"), (right, found.scores, _SCORE, "s"))
     for axes, values, color, marker in curves:
         axes.plot(places[finite], values[finite], color=color, marker=marker, markersize=4.5, linewidth=1.5)
         axes.plot(places[~finite], values[~finite], color=color, marker=marker, markersize=4.5)
@@ -76,8 +76,8 @@ def beta_scan(scan: BetaScan | Clustering, *, ax: "Axes | None" = None) -> "Axes
         axes.margins(y=0.12)
     _mark_choice(ax, found, None if result is None else result.memberships.beta, infinity)
     _number_betas(ax, places, infinity)
-    ax.set_xlabel("beta (colder ← 2: as simulated → hotter)")
-    ax.set_ylabel("H, mean of Σ μ log μ (nats)", color=_ENTROPY)
+    ax.set_xlabel("temperature of the walk, beta (colder ← 2: as simulated → hotter)")
+    ax.set_ylabel("entropy, mean of −Σ μ ln μ (nats)", color=_ENTROPY)
     right.set_ylabel(_score_name(found, result), color=_SCORE)
     return ax
 
@@ -120,4 +120,4 @@ def _score_name(scan: BetaScan, result: Clustering | None) -> str:
     finite = np.isfinite(scan.betas)
     slope = -np.gradient(scan.entropy[finite], np.log(scan.betas[finite]))
     by_entropy = np.allclose(scan.scores[finite], slope, rtol=1e-6, atol=1e-9)
-    return "steepness, −dH / d log beta" if by_entropy else "score of the criterion"
+    return "steepness, d entropy / d ln beta" if by_entropy else "score of the criterion"

@@ -4,11 +4,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from mdfuzzy._messages import counted
+from mdfuzzy._messages import counted, duration
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.beta_scan import BetaScan
 from mdfuzzy.pipeline.clustering import Clustering
+from mdfuzzy.plots._axes import time_unit
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.plots.networks import layout_states, list_links
 from mdfuzzy.report.packing import rounded
@@ -58,7 +59,7 @@ def beta_figure(result: Clustering) -> dict[str, Any]:
     """Draw the entropy of the memberships against beta, the score that chose it if there is one, and beta."""
     scan, beta = cast("BetaScan", result.beta_scan), result.memberships.beta
     finite = np.isfinite(scan.betas)
-    curves = [("entropy H", scan.entropy, "#0072b2", "y")]
+    curves = [("entropy −Σ μ ln μ", -scan.entropy, "#0072b2", "y")]
     if result.settings.beta == "kinetic":
         curves.append(("share of the next state predicted", scan.scores, "#d55e00", "y2"))
     traces = [
@@ -73,7 +74,9 @@ def beta_figure(result: Clustering) -> dict[str, Any]:
     if np.isfinite(beta):
         marks.append((beta, ACCENT, "solid", f"used: {beta:.3g}"))
     layout = {
-        "xaxis": axis("beta (colder ← → hotter)", type="log", **log_ticks(scan.betas[finite])),
+        "xaxis": axis(
+            "temperature of the walk, beta (colder ← → hotter)", type="log", **log_ticks(scan.betas[finite])
+        ),
         "yaxis": axis(curves[0][0], color=curves[0][2] if len(curves) > 1 else INK),
         "shapes": [
             {
@@ -179,47 +182,57 @@ def ink_on(color: str) -> str:
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 150 else "#ffffff"
 
 
+def process_colors(number: int) -> list[str]:
+    """Return colours of the processes of a Markov model, dark to light: none is that of a state."""
+    shades = np.linspace(0.0, 1.0, max(number, 1))[:number, None]
+    dark, light = np.array([35.0, 25.0, 66.0]), np.array([190.0, 160.0, 215.0])
+    return ["#" + "".join(f"{round(part):02x}" for part in dark + shade * (light - dark)) for shade in shades]
+
+
 def timescales_figure(timescales: ImpliedTimescales, lag: float | None) -> dict[str, Any]:
     """Draw the implied timescales against the lag, with their intervals, and mark the lag of the model."""
-    traces, x = [], rounded(timescales.lag_times)
     number = timescales.values.shape[1]
-    for at, color in enumerate(state_colors(number)):
-        known = np.isfinite(timescales.lower[:, at]) & np.isfinite(timescales.upper[:, at])
+    factor, unit = time_unit(
+        float(np.nanmax([*timescales.values.ravel(), *timescales.lag_times])), timescales.unit
+    )
+    lag_times, values = factor * timescales.lag_times, factor * timescales.values
+    lower, upper = factor * timescales.lower, factor * timescales.upper
+    traces, x = [], rounded(lag_times)
+    for at, color in enumerate(process_colors(number)):
+        known = np.isfinite(lower[:, at]) & np.isfinite(upper[:, at])
         if known.any():
-            traces.append(
-                _band(timescales.lag_times, timescales.lower[:, at], timescales.upper[:, at], color)
-            )
+            traces.append(_band(lag_times, lower[:, at], upper[:, at], color))
         traces.append(
             {
-                **{"type": "scatter", "mode": "lines+markers", "name": f"timescale {at + 1}"},
-                **{"x": x, "y": rounded(timescales.values[:, at])},
+                **{"type": "scatter", "mode": "lines+markers", "name": f"process {at + 1}"},
+                **{"x": x, "y": rounded(values[:, at])},
                 "line": {"color": color, "width": 2},
-                "hovertemplate": f"lag %{{x:.4g}} {timescales.unit}: %{{y:.4g}} {timescales.unit}",
+                "hovertemplate": f"lag time %{{x:.4g}} {unit}: %{{y:.4g}} {unit}",
             }
         )
     below = {
         **{"type": "scatter", "mode": "lines", "x": x, "y": x, "fill": "tozeroy", "hoverinfo": "skip"},
         **{"fillcolor": "rgba(154,165,177,0.25)", "line": {"color": PALE, "width": 1}},
-        "name": "shorter than the lag",
+        "name": "shorter than the lag time",
     }
     layout: dict[str, Any] = {
-        "xaxis": axis(f"lag ({timescales.unit})", type="log", **log_ticks(timescales.lag_times)),
+        "xaxis": axis(f"lag time ({unit})", type="log", **log_ticks(lag_times)),
         "yaxis": axis(
-            f"implied timescale ({timescales.unit})",
+            f"implied timescale ({unit})",
             type="log",
-            **log_ticks(np.append(timescales.lag_times, timescales.values)),
+            **log_ticks(np.append(lag_times, values)),
         ),
         "legend": {"orientation": "h", "y": -0.3, "yanchor": "top"},
     }
     if lag is not None:
-        place = {"x0": lag, "x1": lag, "yref": "paper", "y0": 0, "y1": 1}
+        place = {"x0": factor * lag, "x1": factor * lag, "yref": "paper", "y0": 0, "y1": 1}
         layout["shapes"] = [
             {"type": "line", **place, "line": {"color": ACCENT, "width": 1.5, "dash": "dash"}}
         ]
         layout["annotations"] = [
             {
-                **{"x": np.log10(lag), "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False},
-                "text": f"lag of the model: {lag:.3g} {timescales.unit}",
+                **{"x": np.log10(factor * lag), "yref": "paper", "y": 1, "yanchor": "bottom"},
+                **{"showarrow": False, "text": f"lag time of the model: {duration(lag, timescales.unit)}"},
             }
         ]
     return {"data": [below, *traces], "layout": layout}
@@ -248,11 +261,11 @@ def prediction_figure(test: ChapmanKolmogorov) -> dict[str, Any]:
     rows = -(-len(pairs) // columns)
     traces, notes = [], []
     layout: dict[str, Any] = {}
-    x = np.concatenate([[0.0], test.lag_times])
-    colors = state_colors(int(test.states.max()) + 1)
+    factor, unit = time_unit(float(test.lag_times.max()), test.unit)
+    x = np.concatenate([[0.0], factor * test.lag_times])
+    color = "#0b5c8f"
     for place, (a, b) in enumerate(pairs):
         row, column = divmod(place, columns)
-        color = colors[test.states[a]]
         axes = {"xaxis": f"x{place + 1}", "yaxis": f"y{place + 1}"}
         start = float(a == b)
         low, high, estimated, predicted = (
@@ -265,7 +278,7 @@ def prediction_figure(test: ChapmanKolmogorov) -> dict[str, Any]:
             {
                 **{"type": "scatter", "mode": "lines+markers", "name": "estimated", **axes, **legend},
                 **{"x": rounded(x), "y": rounded(estimated), "line": {"color": color, "width": 2}},
-                "hovertemplate": f"%{{x:.4g}} {test.unit}: %{{y:.3f}}",
+                "hovertemplate": f"%{{x:.4g}} {unit}: %{{y:.3f}}",
             }
         )
         traces.append(
@@ -273,14 +286,14 @@ def prediction_figure(test: ChapmanKolmogorov) -> dict[str, Any]:
                 **{"type": "scatter", "mode": "lines", "name": "predicted", **axes, **legend},
                 **{"x": rounded(x), "y": rounded(predicted)},
                 "line": {"color": INK, "width": 1.5, "dash": "dash"},
-                "hovertemplate": f"%{{x:.4g}} {test.unit}: %{{y:.3f}}",
+                "hovertemplate": f"%{{x:.4g}} {unit}: %{{y:.3f}}",
             }
         )
         across = [(column + 0.06) / columns, (column + 0.94) / columns]
         up = [1 - (row + 0.86) / rows, 1 - (row + 0.1) / rows]
         bottom = row == (len(pairs) - 1 - column) // columns
         layout[f"xaxis{place + 1}"] = axis(
-            f"time ({test.unit})" if bottom and column == columns // 2 else "",
+            f"time ({unit})" if bottom and column == columns // 2 else "",
             domain=across,
             anchor=axes["yaxis"],
             nticks=4,

@@ -9,6 +9,7 @@ import numpy as np
 
 from mdfuzzy.memberships.beta_scan import BetaScan
 from mdfuzzy.pipeline.clustering import Clustering
+from mdfuzzy.plots._axes import push_apart
 from mdfuzzy.plots.bins import Bins, suggest_bins
 from mdfuzzy.plots.planes import second_highest
 from mdfuzzy.plots.projections import Projection, project, torsions
@@ -17,6 +18,14 @@ from mdfuzzy.report.packing import NOWHERE, pack, quantize, rounded
 #: Bytes of all maps before they are compressed. Even incompressible ones leave the page below 10 MB.
 _BUDGET = 3_000_000
 _FEWEST_BINS = 24
+#: Bins along each axis of the map of one residue among many.
+_RESIDUE_BINS = 36
+#: Residues of a small peptide, which are all shown side by side.
+_PANELS = 9
+#: The name of the plane of principal components.
+_COMPONENTS = "principal components"
+#: The size of the number of a state, as a share of the map.
+_MARK = 0.075
 #: A frame whose highest membership is less than this is between states.
 CERTAIN = 0.9
 
@@ -78,10 +87,12 @@ def projections(result: Clustering) -> dict[str, Callable[[], Projection]]:
     data = result.data
     if data is None:
         return {}
-    if data.metric.superpose and data.phi is not None and data.residues:
-        return {name: partial(torsions, data, place) for place, name in enumerate(data.residues)}
     if data.metric.superpose:
-        return {"principal components": partial(project, data)}
+        residues: dict[str, Callable[[], Projection]]
+        residues = {name: partial(torsions, data, place) for place, name in enumerate(data.residues)}
+        components: dict[str, Callable[[], Projection]] = {_COMPONENTS: partial(project, data)}
+        # One pair of torsions shows all of a dipeptide; of a protein each shows next to nothing.
+        return residues if len(residues) == 1 else components | residues
     return {} if data.columns.shape[1] < 2 else {"features": partial(project, data)}
 
 
@@ -95,28 +106,47 @@ def describe_maps(result: Clustering) -> dict[str, Any] | None:
     planes = projections(result)
     if not planes:
         return None
-    kept, solved, number = _within_budget(planes, solutions(result), result)
-    seconds = [second_highest(each.values) for each in solved]
+    # The first plane has all betas and fine bins. The many residues of a protein share what is left.
+    few = len(planes) <= _PANELS + 1
+    first = planes if few else dict(list(planes.items())[:1])
+    kept, solved, number = _within_budget(first, solutions(result), result)
     used = result.memberships.beta
+    chosen = [each for each in solved if each.beta == used]
+    described = dict.fromkeys(kept, (solved, number))
+    if not few:
+        rest = {name: make for name, make in planes.items() if name not in first}
+        more, _, coarse = _within_budget(rest, chosen, result, finest=_RESIDUE_BINS)
+        described |= dict.fromkeys(more, (chosen, coarse))
+    seconds = {id(each): second_highest(each.values) for each in solved}
     return {
         "betas": [_beta_text(each.beta) for each in solved],
         "chosen": next(place for place, each in enumerate(solved) if each.beta == used),
         "scanned": [len(each.values) for each in solved],
         "fractions": rounded([each.values.mean(axis=0, dtype=np.float64) for each in solved], 4),
         "between": rounded([np.mean(each.values.max(axis=1) < CERTAIN) for each in solved], 3),
-        "hidden": len(planes) - len(kept),
+        "panels": few and len(planes) > 2,
+        "hidden": len(planes) - len(described),
         "planes": [
-            {"name": name, **_describe_plane(plane, solved, seconds, number), **_marks(plane, result)}
-            for name, plane in ((name, planes[name]()) for name in kept)
+            {
+                "name": name,
+                "betas": [solved.index(each) for each in shown],
+                **_describe_plane(plane, shown, [seconds[id(each)] for each in shown], bins),
+                **_marks(plane, result),
+            }
+            for name, plane, (shown, bins) in ((name, planes[name](), how) for name, how in described.items())
         ],
     }
 
 
 def _within_budget(
-    planes: dict[str, Callable[[], Projection]], solved: list[Solution], result: Clustering
+    planes: dict[str, Callable[[], Projection]],
+    solved: list[Solution],
+    result: Clustering,
+    *,
+    finest: int | None = None,
 ) -> tuple[list[str], list[Solution], int]:
     """Return which planes and betas to show, and in how many bins, so that the page stays small."""
-    finest = number = suggest_bins(len(result))
+    finest = number = min(suggest_bins(len(result)), finest or suggest_bins(len(result)))
     occupied = [np.argwhere(make().bin(finest).counts) for make in planes.values()]
 
     def size(number: int) -> int:
@@ -174,6 +204,7 @@ def _marks(plane: Projection, result: Clustering) -> dict[str, Any]:
     """Return where the peaks of the states are, and the most mixed frame of each transition region."""
     peaks = [f"<b>state {row.state}</b>, {row.fraction:.1%} of all frames: its peak" for row in result.states]
     marks = {"peaks": _points(plane, result.cores.peaks, peaks)}
+    marks["peaks"]["labels"] = _labels(plane, result.cores.peaks)
     transition_regions = result.transition_regions
     if transition_regions is not None and len(transition_regions):
         frames = np.array([frames[0] for frames in transition_regions.frames])
@@ -182,6 +213,15 @@ def _marks(plane: Projection, result: Clustering) -> dict[str, Any]:
         ]
         marks["transitions"] = _points(plane, frames, texts)
     return marks
+
+
+def _labels(plane: Projection, frames: np.ndarray) -> dict[str, Any]:
+    """Return where the numbers of the states go, so that none covers another."""
+    edges = np.array([[each[0], each[-1]] for each in plane.bin(_FEWEST_BINS).edges])
+    size = edges[:, 1] - edges[:, 0]
+    moved = push_apart((plane.values[frames] - edges[:, 0]) / size, _MARK)
+    x, y = rounded((edges[:, 0] + size * np.clip(moved, 0, 1)).T)
+    return {"x": x, "y": y}
 
 
 def _points(plane: Projection, frames: np.ndarray, texts: list[str]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.report import words
 from mdfuzzy.report.figures import beta_figure, network_figure, prediction_figure, timescales_figure
+from mdfuzzy.report.kinetics import describe_kinetics
 from mdfuzzy.report.maps import describe_maps
 from mdfuzzy.report.packing import to_json
 from mdfuzzy.report.series import describe_peaks, describe_timeline
@@ -28,16 +29,19 @@ from mdfuzzy.report.structures import describe_structures
 
 #: Our own JavaScript, in the order in which the page needs it.
 _SCRIPTS = ("common.js", "map.js", "structures.js", "peaks.js", "timeline.js", "start.js")
+#: Who made the 3D view.
+_VIEWER_WORDS = " 3D view: 3Dmol.js 2.5.5 (BSD licence, N. Rego and D. Koes, Bioinformatics 31 (2015) 1322)."
 #: The sections, in order, with their titles and what stands in the bar at the top.
 _SECTIONS = {
     "states": ("States", "States"),
-    "transition_regions": ("Transition regions between states", "Transition regions"),
-    "choices": ("What was chosen automatically, and why", "Choices"),
     "map": ("Where the states are", "Map"),
     "structures": ("What they look like", "Structures"),
-    "peaks": ("How many states there are", "Peaks"),
     "network": ("How they are connected", "Network"),
+    "transition_regions": ("Transition regions between states", "Transition regions"),
+    "kinetics": ("Populations and kinetics", "Kinetics"),
     "timeline": ("Memberships over time", "Time"),
+    "peaks": ("How many states there are", "Peaks"),
+    "choices": ("What was chosen automatically, and why", "Choices"),
     "timescales": ("Implied timescales", "Timescales"),
     "prediction": ("Does the Markov model predict?", "Test"),
     "about": ("Data and settings", "Settings"),
@@ -172,12 +176,15 @@ def render(
     empty = {name for name in ("map", "structures", "timeline") if data[name] is None}
     empty |= {"transition_regions"} if result.transition_regions is None else set()
     empty |= {name for name in ("network", "timescales", "prediction") if f"{name}-plot" not in figures}
+    kinetics = describe_kinetics(result)
+    empty |= {"kinetics"} if kinetics is None else set()
     shown = {name: titles for name, titles in _SECTIONS.items() if name not in empty}
-    texts = _texts(result, data, timescales, test)
+    texts = _texts(result, data, timescales, test) | (kinetics or {})
     links = "".join(f'<li><a href="#{name}">{short}</a></li>' for name, (_, short) in shown.items())
     plotly, script = get_plotlyjs(), "\n".join(["", *map(_read, _SCRIPTS), ""])
+    viewer = "" if "structures" in empty else _viewer()
     parts = {
-        "script_hashes": " ".join(map(_policy_hash, (plotly, script))),
+        "script_hashes": " ".join(map(_policy_hash, (plotly, viewer, script))),
         "title": escape(title or "Metastable states and transitions"),
         "lead": words.lead(result),
         "version": __version__,
@@ -192,6 +199,8 @@ def render(
         "data": to_json(data),
         "plotly": plotly,
         "plotly_version": get_plotlyjs_version(),
+        "viewer": viewer,
+        "viewer_words": _VIEWER_WORDS if viewer else "",
         "script": script,
     }
     return _fill("frame.html", parts)
@@ -211,7 +220,8 @@ def _texts(
         "threshold": "" if transition_regions is None else f"{transition_regions.threshold:g}",
         "choices": words.choices(result),
         "beta_plot": '<div id="beta-plot" class="plot low"></div>' if result.beta_scan is not None else "",
-        "plane_word": "Residue" if result.data is not None and result.data.residues else "Plane",
+        "plane_word": "Coordinates",
+        "plane_note": words.plane_note(data["map"]),
         "diamond_words": ", diamonds the most mixed frames between two"
         if transition_regions is not None
         else "",
@@ -242,6 +252,12 @@ def _policy_hash(script: str) -> str:
 def _fill(name: str, texts: dict[str, str]) -> str:
     """Return a template with texts in the place of its names."""
     return Template(_read(name)).substitute(texts)
+
+
+def _viewer() -> str:
+    """Return 3Dmol.js."""
+    text = (files("mdfuzzy.report") / "viewer" / "3Dmol-min.js").read_text(encoding="utf-8")
+    return text.replace("</script", "<\\/script")  # inside texts of the program
 
 
 def _read(name: str) -> str:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mdfuzzy.pipeline.clustering import Clustering
+from mdfuzzy.plots._axes import time_unit
 from mdfuzzy.report.packing import pack, quantize, rounded
 from mdfuzzy.report.structures import torsion_text
 
@@ -49,6 +50,7 @@ def describe_timeline(result: Clustering) -> dict[str, object] | None:
     times = getattr(data, "times", None)
     clock = np.concatenate([np.arange(length) for length in data.lengths]) if times is None else times
     parts = zip(data.split(result.memberships.values), data.split(clock), strict=True)
+    factor, unit = (1.0, "frame") if times is None else time_unit(float(clock.max()), "ps")
     trajectories = []
     for values, moments in list(parts)[:_MAX_TRAJECTORIES]:
         starts = np.unique(np.linspace(0, len(values), _MAX_TIMES, endpoint=False).astype(np.int64))
@@ -57,10 +59,10 @@ def describe_timeline(result: Clustering) -> dict[str, object] | None:
         # Totals in front, so that the rounded shares of a stretch add up to what they should.
         totals = np.cumsum(means, axis=1)
         trajectories.append(
-            {"times": rounded(moments[starts]), "totals": pack(quantize(np.clip(totals, 0, 1)))}
+            {"times": rounded(factor * moments[starts], 7), "totals": pack(quantize(np.clip(totals, 0, 1)))}
         )
     return {
-        "unit": "frame" if times is None else "ps",
+        "unit": unit,
         "trajectories": trajectories,
         "hidden": data.n_trajectories - len(trajectories),
     }

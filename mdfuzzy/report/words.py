@@ -53,6 +53,19 @@ def share(value: float) -> str:
     return "0 %" if value == 0 else f"{100 * value:.3g} %"
 
 
+def span(low: float | None, high: float | None) -> str:
+    """Write the range of a share; nothing if it is not known.
+
+    Examples
+    --------
+    >>> span(0.1, 0.257), span(None, 0.2)
+    ('10 – 25.7 %', '')
+    """
+    if low is None or high is None or not np.isfinite([low, high]).all():
+        return ""
+    return f"{100 * low:.3g} – {100 * high:.3g} %"
+
+
 def headline(result: Clustering) -> str:
     """Return the numbers that come first."""
     data, memberships = result.data, result.memberships
@@ -72,9 +85,9 @@ def headline(result: Clustering) -> str:
         cards.append(
             ("simulated", duration(total, "ps"), f"a frame every {duration(step, 'ps')}" if step else "")
         )
-    note = "as simulated" if memberships.beta == 2 else "2: as simulated; smaller: colder"
+    note = "the simulation's own (2)" if memberships.beta == 2 else "2: as simulated; smaller: colder"
     beta = "∞" if np.isinf(memberships.beta) else f"{memberships.beta:.3g}"
-    cards.append(("beta", beta, note))
+    cards.append(("temperature of the walk", beta, note))
     return "".join(
         f'<div class="card"><b>{escape(number)}</b><span>{escape(word)}</span>'
         f"<small>{escape(note)}</small></div>"
@@ -91,7 +104,7 @@ def lead(result: Clustering) -> str:
 def interval(found: ImpliedTimescales | ChapmanKolmogorov | None) -> str:
     """Say what the bands around curves are."""
     if found is None or not found.n_bootstrap:
-        return "none, for there is one trajectory only"
+        return "none, because there is one trajectory only"
     words = f"{100 * found.confidence:g} % intervals from {found.n_bootstrap} bootstrap samples"
     if np.any(found.complete < found.n_bootstrap):
         drawn = "drawn from 0 to 1" if isinstance(found, ChapmanKolmogorov) else "not drawn"
@@ -103,9 +116,21 @@ def atoms(structures: dict[str, Any] | None) -> str:
     """Say how a molecule is drawn."""
     if structures is None:
         return ""
-    if structures["trace"]:
+    if structures["view"] == "trace":
         return "The trace of the backbone, in the colour of the state."
-    return "The loaded atoms, coloured by element."
+    if structures["view"] == "cartoon":
+        return "A cartoon in the colour of the state. Chains are not joined across gaps."
+    return "The loaded atoms: carbon in the colour of the state, other elements in their own."
+
+
+def plane_note(shown: dict[str, Any] | None) -> str:
+    """Explain principal components, where the map shows them."""
+    if shown is None or not any(plane["name"].startswith("principal") for plane in shown["planes"]):
+        return ""
+    return (
+        "Principal components are the directions in which the superposed structures vary most; states that "
+        "overlap there can still differ in others."
+    )
 
 
 def hidden(shown: dict[str, Any] | None, nouns: str) -> str:
@@ -116,15 +141,18 @@ def hidden(shown: dict[str, Any] | None, nouns: str) -> str:
 def states_table(result: Clustering) -> str:
     """Return the table of states."""
     colors, visits = state_colors(result.n_states), result.visits
-    torsions = result.data is not None and result.data.phi is not None
-    heads = ["state", "population", "frames", "core", "prominence"]
-    heads += ["φ, ψ at its peak"] * torsions + ["frame there"]
+    torsions = _few_torsions(result)
+    bounded = any(row.fraction_low is not None for row in result.states)
+    heads = ["state", "fraction of frames", "frames", "core", "prominence"]
+    heads += ["φ, ψ at its peak"] * torsions + ["peak frame"]
     heads += ["visits", "dwell", "until the next", "metastable"] * (visits is not None)
     rows = []
     for row in result.states:
         cells = [
             chip(row.state, colors),
-            bar(row.fraction, colors[row.state]) + share(row.fraction),
+            bar(row.fraction, colors[row.state])
+            + share(row.fraction)
+            + f"<br><small>{span(row.fraction_low, row.fraction_high)}</small>" * bounded,
             f"{row.frames:,}",
             f"{row.core:,}",
         ]
@@ -146,8 +174,15 @@ def states_table(result: Clustering) -> str:
     return found
 
 
+#: Torsions of more residues than this are left out of tables.
+_MAX_RESIDUES = 4
 #: Columns of the table of states that are not numbers.
-_TEXTS = ("state", "population", "φ, ψ at its peak", "frame there", "metastable")
+_TEXTS = ("state", "fraction of frames", "φ, ψ at its peak", "peak frame", "metastable")
+
+
+def _few_torsions(result: Clustering) -> bool:
+    """Whether there are few enough residues for their torsions to say something in a table."""
+    return result.data is not None and 0 < len(result.data.residues) <= _MAX_RESIDUES
 
 
 def _dwell(value: float, unit: str) -> str:
@@ -170,8 +205,8 @@ def transition_regions_table(result: Clustering) -> str:
             f"<p>No two states touch: no frame has a mixing of {transition_regions.threshold:g} or more.</p>"
         )
         return nothing + elsewhere
-    heads = ["states", "transitions", "frames between", "share", "mean mixing", "most mixed frame"]
-    torsions = result.data is not None and result.data.phi is not None
+    heads = ["states", "transitions", "transition frames", "share", "mean mixing", "most mixed frame"]
+    torsions = _few_torsions(result)
     heads += ["φ, ψ there"] * torsions
     rows = []
     for at, (a, b) in enumerate(transition_regions.pairs.tolist()):

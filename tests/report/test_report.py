@@ -83,11 +83,14 @@ def test_needs_nothing_from_elsewhere(page: Page):
         assert "src" not in attributes
         assert attributes.get("href", "#").startswith("#")
     assert not re.search(r"@import|url\(|https?:", "".join(page.texts["style"]))
-    ours = [text for text in page.texts["script"] if "plotly.js v" not in text[:40]]
+    libraries = ("plotly.js v", "3Dmol-min.js")
+    ours = [text for text in page.texts["script"] if not any(name in text[:90] for name in libraries)]
+    assert len(page.texts["script"]) == 4
     assert len(ours) == 2
     assert not re.search(r"https?://|\bfetch\(|XMLHttpRequest|\bimport\b", ours[-1])
     policy = next(a["content"] for tag, a in page.tags if tag == "meta" and "http-equiv" in a)
     assert policy.startswith("default-src 'none'")
+    assert "unsafe-eval" not in policy
 
 
 def test_is_small(peptide_report: Path, page: Page):
@@ -166,8 +169,9 @@ def test_all_states_and_transition_regions_are_named(page: Page, peptide_result:
     words = " ".join(page.texts["dd"])
     for why in peptide_result.chosen.values():
         assert why in words
-    text = " ".join(page.texts["section"][2].split())
-    assert "2 is the ensemble's own diffusion; smaller is colder" in text
+    text = " ".join(" ".join(page.texts["section"]).split())
+    assert "2 is the simulation's own temperature. Smaller values are colder" in text
+    assert "population" not in " ".join(page.texts["th"]), "a fraction of frames is not a population"
 
 
 def test_warnings_come_first(peptide_result: mf.Clustering):
@@ -185,9 +189,9 @@ def test_nothing_in_the_data_becomes_markup(peptide_result: mf.Clustering):
     assert evil not in text
     found = Page(text)
     assert found.texts["h1"] == [evil]
-    assert found.texts["dd"] == [evil]
+    assert evil in found.texts["dd"]
     assert found.data["map"]["planes"][0]["name"] == evil
-    assert len(found.texts["script"]) == 3
+    assert len(found.texts["script"]) == 4
 
 
 # --- what it shows
@@ -249,14 +253,36 @@ def test_maps_of_many_residues_stay_small(peptide_result: mf.Clustering, monkeyp
         return sum(int(np.prod(plane["layers"]["shape"])) for plane in shown["planes"])
 
     full = describe_maps(result)
-    assert len(full["planes"]) == 12
-    for share, betas, planes in ((0.7, len(full["betas"]), 12), (0.1, 1, 12), (0.01, 1, range(1, 12))):
-        monkeypatch.setattr(maps, "_BUDGET", int(share * size(full)))
+    names = [plane["name"] for plane in full["planes"]]
+    assert names == ["principal components", *residues]
+    assert full["planes"][0]["betas"] == [*range(len(full["betas"]))]
+    assert all(plane["betas"] == [full["chosen"]] for plane in full["planes"][1:])
+    assert full["planes"][0]["bins"] > full["planes"][1]["bins"]
+    assert not full["panels"]
+    first = int(np.prod(full["planes"][0]["layers"]["shape"]))
+    for budget, betas, planes in ((first, len(full["betas"]), 13), (first // 8, 1, range(2, 13))):
+        monkeypatch.setattr(maps, "_BUDGET", budget)
         shown = describe_maps(result)
-        assert size(shown) <= share * size(full)
+        assert size(shown) <= 2 * budget
         assert len(shown["betas"]) == betas
         assert len(shown["planes"]) in ([planes] if isinstance(planes, int) else planes)
-        assert shown["hidden"] == 12 - len(shown["planes"])
+        assert shown["hidden"] == 13 - len(shown["planes"])
+
+
+def test_a_small_peptide_has_a_panel_for_each_residue(peptide_result: mf.Clustering):
+    angles = {name: np.tile(getattr(peptide_result.data, name), (1, 3)) for name in ("phi", "psi")}
+    data = dataclasses.replace(peptide_result.data, residues=("ALA1", "ALA2", "ALA3"), **angles)
+    shown = describe_maps(dataclasses.replace(peptide_result, data=data))
+    assert shown["panels"]
+    assert len(shown["planes"]) == 4
+    assert not describe_maps(peptide_result)["panels"]
+
+
+def test_the_numbers_of_states_do_not_cover_each_other(peptide_result: mf.Clustering):
+    peaks = np.repeat(peptide_result.cores.peaks[:1], 2)  # two states with one peak
+    plane = mf.plots.torsions(peptide_result.data)
+    x, y = (np.array(maps._labels(plane, peaks)[axis]) for axis in "xy")
+    assert np.hypot(x[0] - x[1], y[0] - y[1]) > 0.07 * 360
 
 
 def test_the_peaks_count_the_states(peptide_result: mf.Clustering):
@@ -283,7 +309,7 @@ def test_only_the_most_prominent_peaks_are_drawn(
 
 def test_the_timeline_shows_means_over_time(peptide_result: mf.Clustering):
     shown = describe_timeline(peptide_result)
-    assert shown["unit"] == "ps"
+    assert shown["unit"] == "ns"
     assert len(shown["trajectories"]) == 2
     values = peptide_result.data.split(peptide_result.memberships.values)[1]
     totals = unpack(shown["trajectories"][1]["totals"])
@@ -291,7 +317,9 @@ def test_the_timeline_shows_means_over_time(peptide_result: mf.Clustering):
     means = values.reshape(500, -1, values.shape[1]).mean(axis=1)
     assert totals / 250 == pytest.approx(np.cumsum(means, axis=1), abs=0.0021)
     times = peptide_result.data.split(peptide_result.data.times)[1]
-    assert shown["trajectories"][1]["times"][:2] == pytest.approx([times[0], times[4]], rel=1e-4)
+    assert shown["trajectories"][1]["times"][:2] == pytest.approx(
+        [times[0] / 1000, times[4] / 1000], rel=1e-4
+    )
 
 
 def test_figures_are_valid(peptide_result: mf.Clustering):
@@ -320,8 +348,8 @@ def test_figures_are_valid(peptide_result: mf.Clustering):
 def test_the_lag_of_the_model_is_marked(peptide_result: mf.Clustering):
     scales = mf.validate_model(peptide_result, n_bootstrap=3).timescales
     layout = timescales_figure(scales, 5.0)["layout"]
-    assert layout["shapes"][0]["x0"] == layout["shapes"][0]["x1"] == 5.0
-    assert layout["annotations"][0]["text"] == "lag of the model: 5 ps"
+    assert layout["shapes"][0]["x0"] == layout["shapes"][0]["x1"] == 0.005
+    assert layout["annotations"][0]["text"] == "lag time of the model: 5 ps"
     assert "shapes" not in timescales_figure(scales, None)["layout"]
 
 
@@ -364,28 +392,55 @@ def test_structures_are_those_of_peaks_and_transitions(peptide_result: mf.Cluste
     names += [f"Between {a} and {b}" for a, b in transition_regions.pairs]
     assert [each["name"] for each in shown["structures"]] == names
     frames = [*peaks, *(found[0] for found in transition_regions.frames)]
-    xyz, original = unpack(shown["positions"]), peptide_result.data.xyz[frames]
-    assert distances(xyz) == pytest.approx(distances(original), abs=1e-5)
+    xyz, original = unpack(shown["positions"]) / 1000, peptide_result.data.xyz[frames]
+    assert distances(xyz) == pytest.approx(distances(original), abs=2e-3)  # rounded to 0.001 nm
     # No mirror images: the alpha carbon keeps its hand.
     for at, hand in zip(xyz, original, strict=True):
         assert np.sign(np.linalg.det(at[4:7] - at[3])) == np.sign(np.linalg.det(hand[4:7] - hand[3]))
     assert np.ptp(xyz[0], axis=0).argmin() == 2, "the thinnest side faces the reader"
     assert shown["elements"] == tuple("CCONCCCONC")
     assert len(unpack(shown["bonds"])) == 9
-    assert not shown["trace"]
+    assert shown["view"] == "sticks"
+    assert shown["residues"][3] == "ALA2"
 
 
-def test_large_molecules_are_traced():
-    topology = residue_topology(["SER"] * 80)
-    xyz = np.random.default_rng(0).normal(size=(4, topology.n_atoms, 3))
-    molecule = find_molecule(mf.load(md.Trajectory(xyz, topology)))
-    assert molecule.trace
-    assert len(molecule.atoms) == 80
-    assert {name.split("-")[1] for name in molecule.names} == {"CA"}
-    assert molecule.bonds.tolist() == [[at, at + 1] for at in range(79)]
-    alphas = mf.load(md.Trajectory(xyz, topology), atoms="name CA")
-    assert find_molecule(alphas).trace
-    assert find_molecule(alphas).bonds.tolist() == molecule.bonds.tolist()
+def chain(residues: int, *, gap: int | None = None) -> md.Trajectory:
+    """A straight backbone with side chains, 0.38 nm a residue; 1.5 nm wider after the residue `gap`."""
+    topology = residue_topology(["SER"] * residues)
+    places = np.array([[atom.residue.index * 0.38, 0.02 * at, 0] for at, atom in enumerate(topology.atoms)])
+    places[:, 1] %= 0.1
+    if gap is not None:
+        places[[atom.residue.index > gap for atom in topology.atoms], 0] += 1.5
+    return md.Trajectory(places[None] + np.zeros((4, 1, 1)), topology)
+
+
+def test_proteins_are_cartoons_and_alphas_traces():
+    whole = chain(80)
+    molecule = find_molecule(mf.load(whole), whole.xyz)
+    assert molecule.view == "cartoon"
+    assert set(molecule.pieces) == {0}
+    alphas = mf.load(whole, atoms="name CA")
+    found = find_molecule(alphas, alphas.xyz)
+    assert found.view == "trace"
+    assert found.bonds.tolist() == [[at, at + 1] for at in range(79)]
+    assert found.residues[3] == ("SER", found.residues[3][1], 3)
+    assert find_molecule(mf.load(chain(8))).view == "sticks"
+
+
+def test_a_gap_breaks_the_chain():
+    alphas = mf.load(chain(40, gap=24), atoms="name CA")
+    found = find_molecule(alphas, alphas.xyz)
+    assert found.pieces.tolist() == [0] * 25 + [1] * 15
+    assert [24, 25] not in found.bonds.tolist()
+    assert len(found.bonds) == 38
+
+
+def test_side_chains_are_left_out_of_very_many_positions(monkeypatch):
+    monkeypatch.setattr("mdfuzzy.report.structures._MAX_POSITIONS", 1400)
+    large = chain(80)
+    assert {*find_molecule(mf.load(large), large.xyz).names} == {"N", "CA", "C", "O"}
+    monkeypatch.setattr("mdfuzzy.report.structures._MAX_POSITIONS", 400)
+    assert {*find_molecule(mf.load(large), large.xyz).names} == {"CA"}
 
 
 def test_bonds_without_a_topology_are_guessed_from_distances():

@@ -6,7 +6,17 @@ async function startMap() {
   const slider = byId("map-beta");
   const planes = [];
 
-  fillSelect(byId("map-plane"), map.planes.map((plane) => plane.name));
+  const names = map.planes.map((plane) => plane.name);
+  fillSelect(byId("map-plane"), names);
+  byId("map-search-label").hidden = names.length <= 12;
+  byId("map-search").addEventListener("input", (event) => {
+    const wanted = event.target.value.trim().toLowerCase();
+    const found = names.map((name, at) => [name, at]).filter(([name]) => name.toLowerCase().includes(wanted));
+    byId("map-plane").replaceChildren(...found.map(([name, at]) => new Option(name, String(at))));
+    if (!found.length) return;
+    shown.plane = found[0][1];
+    redraw();
+  });
   byId("map-plane-label").hidden = map.planes.length === 1;
   fillSelect(byId("map-state"), DATA.colors.map((_, state) => String(state)));
   slider.max = String(map.betas.length - 1);
@@ -47,13 +57,38 @@ async function startMap() {
     redraw();
   });
   await redraw();
+  if (map.panels) await drawPanels(map);
+}
+
+// The states of all residues of a small peptide side by side.
+async function drawPanels(map) {
+  const place = byId("map-panels");
+  place.hidden = false;
+  for (const [at, plane] of map.planes.entries()) {
+    if (!plane.angles[0]) continue;
+    const panel = document.createElement("div");
+    panel.className = "panel";
+    panel.id = `map-panel-${at}`;
+    place.append(panel);
+    const unpacked = await unpackPlane(plane);
+    const picture = PICTURES.states(unpacked, { beta: map.chosen });
+    const layer = { type: "heatmap", ...gridOf(unpacked), z: onGrid(unpacked, picture.values), hoverinfo: "skip", hoverongaps: false, ...picture.style };
+    const layout = mapLayout(unpacked, "panel");
+    for (const axis of [layout.xaxis, layout.yaxis]) Object.assign(axis, { title: { text: "" }, fixedrange: true, dtick: 180, tickfont: { size: 10 } });
+    layout.margin = { l: 34, r: 6, t: 26, b: 22 };
+    layout.title = { text: plane.name, font: { size: 13 }, x: 0.55, y: 0.97, yanchor: "top" };
+    await Plotly.react(panel.id, [layer], styled(layout), { ...CONFIG, displayModeBar: false });
+  }
 }
 
 async function unpackPlane(plane) {
   const [cells, counts, layers] = await Promise.all([unpack(plane.cells), unpack(plane.counts), unpack(plane.layers)]);
   const [, rows, width] = plane.layers.shape;
   // Row 0: the state of most frames; row 1: second-highest membership; then the membership of each state.
-  const row = (beta, number) => layers.subarray((beta * rows + number) * width, (beta * rows + number + 1) * width);
+  const row = (beta, number) => {
+    const at = Math.max(0, plane.betas.indexOf(beta)); // a plane with one beta shows the one that was used
+    return layers.subarray((at * rows + number) * width, (at * rows + number + 1) * width);
+  };
   return { ...plane, cells, counts, row, largest: counts.reduce((a, b) => Math.max(a, b), 1) };
 }
 
@@ -137,8 +172,13 @@ function marks(plane, shown) {
       marker: { symbol: "diamond", size: 11, color: "#ffffff", line: { color: "#1f2933", width: 1.5 } }, showlegend: false,
     });
   }
+  const { labels } = circles;
   found.push({
-    type: "scatter", mode: "markers+text", x: circles.x, y: circles.y, hovertext: circles.text, hoverinfo: "text",
+    type: "scatter", mode: "lines", hoverinfo: "skip", line: { color: "#1f2933", width: 1 }, showlegend: false,
+    x: circles.x.flatMap((x, state) => [x, labels.x[state], null]), y: circles.y.flatMap((y, state) => [y, labels.y[state], null]),
+  });
+  found.push({
+    type: "scatter", mode: "markers+text", x: labels.x, y: labels.y, hovertext: circles.text, hoverinfo: "text",
     text: circles.x.map((_, state) => `<b>${state}</b>`), textfont: { size: 12, color: "#1f2933" },
     marker: { size: 21, color: "#ffffff", line: { color: "#1f2933", width: 1.5 } }, showlegend: false, cliponaxis: false,
   });
@@ -160,11 +200,12 @@ function mapLayout(plane, revision) {
 
 function describe(map, shown) {
   const beta = map.betas[shown.beta];
-  const name = beta === "2" ? "the ensemble's own diffusion" : beta === "∞" ? "no pull at all" : Number(beta) < 2 ? "colder than simulated" : "hotter than simulated";
+  const name = beta === "2" ? "the simulation's own" : beta === "∞" ? "no pull towards density" : Number(beta) < 2 ? "colder than simulated" : "hotter than simulated";
   byId("map-beta-text").textContent = `beta = ${beta}, ${name}${shown.beta === map.chosen ? " (used)" : ""}`;
   const of = map.scanned[shown.beta] === DATA.frames ? "of all frames" : `of ${count(map.scanned[shown.beta])} evenly spaced frames`;
   byId("map-words").textContent = `${percent(map.between[shown.beta])} ${of} belong to no state by more than 90 %. Mean memberships:`;
-  byId("map-beta-controls").classList.toggle("dimmed", shown.view === "density");
+  const fixed = shown.view === "density" || map.planes[shown.plane].betas.length === 1;
+  byId("map-beta-controls").classList.toggle("dimmed", fixed);
   byId("map-state-label").hidden = shown.view !== "one";
   fillLegend(byId("map-legend"), map.fractions[shown.beta]);
 }

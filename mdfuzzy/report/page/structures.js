@@ -1,12 +1,12 @@
-// Structures in 3D: balls and sticks, or a trace of the backbone of large molecules.
+// The structures of states and transitions in 3D, drawn by 3Dmol.js.
 
-const ELEMENTS = {
-  // colour, radius of the ball in nm
-  H: ["#e8e8e8", 0.024], C: ["#5c6670", 0.036], N: ["#3366cc", 0.036], O: ["#d93025", 0.036],
-  S: ["#e0b400", 0.043], P: ["#e67e22", 0.043], F: ["#4caf50", 0.034], Cl: ["#2e9e4f", 0.043], Br: ["#8c3b1f", 0.045],
+const VIEWS = {
+  cartoon: "cartoon",
+  sides: "cartoon and side chains",
+  trace: "trace of the backbone",
+  sticks: "sticks",
 };
-const OTHER_ELEMENT = ["#b07cc6", 0.038];
-const STICK = 0.014; // nm
+const GREY = "#9aa5b1";
 
 async function startStructures() {
   const data = DATA.structures;
@@ -16,142 +16,107 @@ async function startStructures() {
   }
   const positions = await unpack(data.positions);
   const bonds = await unpack(data.bonds);
-  const atoms = data.elements.length;
-  const choice = byId("structure-choice");
-  fillSelect(choice, data.structures.map((structure) => structure.name));
+  const names = data.structures.map((structure) => structure.name);
+  const [choice, other, view] = ["structure-choice", "structure-other", "structure-view"].map(byId);
+  fillSelect(choice, names);
+  fillSelect(other, ["none", ...names]);
+  const views = { cartoon: ["cartoon", ...(data.sides ? ["sides"] : []), "trace", "sticks"], trace: ["trace"], sticks: ["sticks"] }[data.view];
+  view.replaceChildren(...views.map((name) => new Option(VIEWS[name], name)));
+  byId("structure-view-label").hidden = views.length === 1;
+
+  const viewer = $3Dmol.createViewer(byId("structure-plot"), { backgroundColor: "white", antialias: true });
+  byId("structure-plot").viewer = viewer;
+  let shown = false;
+
+  function add(at, color) {
+    const model = viewer.addModel();
+    model.addAtoms(atomsOf(data, positions, bonds, at));
+    style(model, data, view.value, color);
+    model.setHoverable({}, true, showName(viewer), hideName(viewer));
+  }
 
   function redraw() {
     const at = Number(choice.value);
-    const place = (atom) => [0, 1, 2].map((axis) => positions[(at * atoms + atom) * 3 + axis]);
-    const places = Array.from({ length: atoms }, (_, atom) => place(atom));
     const structure = data.structures[at];
+    viewer.removeAllModels();
+    viewer.removeAllLabels();
+    if (other.value !== "0") add(Number(other.value) - 1, GREY);
+    add(at, blend(structure.states.map((state) => DATA.colors[state])));
+    if (!shown) viewer.zoomTo();
+    shown = true; // the view stays when another structure is chosen
+    viewer.render();
     byId("structure-name").textContent = structure.name;
     byId("structure-words").textContent = [structure.where, structure.torsions && `φ, ψ: ${structure.torsions}`].filter(Boolean).join("; ");
     fillLegend(byId("structure-memberships"), structure.memberships);
-    const color = DATA.colors[structure.states[0]];
-    return draw("structure-plot", data.trace ? trace(data, places, bonds, color) : ballsAndSticks(data, places, bonds), sceneLayout());
   }
 
-  choice.addEventListener("change", redraw);
-  await redraw();
+  for (const select of [choice, other, view]) select.addEventListener("change", redraw);
+  window.addEventListener("resize", () => viewer.resize());
+  redraw();
 }
 
 function hasWebGL() {
-  return Boolean(document.createElement("canvas").getContext("webgl"));
+  const canvas = document.createElement("canvas");
+  return Boolean(canvas.getContext("webgl2") ?? canvas.getContext("webgl"));
 }
 
-const NO_AXIS = { visible: false, showspikes: false };
-
-function sceneLayout() {
-  // The molecule fills the height of the view; seen from farther away it fits into a narrow one, too.
-  const plot = byId("structure-plot");
-  const far = Math.max(1, (1.2 * plot.clientHeight) / plot.clientWidth);
-  return {
-    margin: { l: 0, r: 0, t: 0, b: 0 },
-    showlegend: false,
-    scene: {
-      xaxis: NO_AXIS, yaxis: NO_AXIS, zaxis: NO_AXIS, aspectmode: "data",
-      camera: { eye: { x: 0.3 * far, y: -0.35 * far, z: 1.6 * far }, up: { x: 0, y: 1, z: 0 } },
-    },
-    uirevision: "structure", // the view stays when another structure is chosen
-  };
-}
-
-function ballsAndSticks(data, places, bonds) {
-  const sphere = sphereMesh(places.length > 120 ? 8 : 14);
-  const mesh = newMesh();
-  places.forEach((center, atom) => {
-    const [color, radius] = ELEMENTS[data.elements[atom]] ?? OTHER_ELEMENT;
-    const points = sphere.points.map((point) => point.map((value, axis) => center[axis] + radius * value));
-    addFaces(mesh, points, sphere.faces, color, data.names[atom]);
-  });
-  for (let at = 0; at < bonds.length; at += 2) {
-    const [a, b] = [bonds[at], bonds[at + 1]];
-    const middle = places[a].map((value, axis) => (value + places[b][axis]) / 2);
-    for (const atom of [a, b]) {
-      const [color] = ELEMENTS[data.elements[atom]] ?? OTHER_ELEMENT;
-      const tube = tubeMesh(places[atom], middle, STICK, 10);
-      addFaces(mesh, tube.points, tube.faces, color, `${data.names[a]} – ${data.names[b]}`);
-    }
+// The atoms of one structure as 3Dmol.js takes them, in angstrom. Each piece of a chain is a chain of its own, so
+// that nothing is drawn across a break.
+function atomsOf(data, positions, bonds, at) {
+  const number = data.names.length;
+  const folds = data.structures[at].folds;
+  const fold = (atom) => folds[data.places[atom]] ?? "c";
+  const alone = (atom, step) => fold(atom) !== (folds[data.places[atom] + step] ?? "c");
+  const atoms = data.names.map((name, atom) => ({
+    atom: name, elem: data.elements[atom] || "C", resn: data.residues[atom], resi: data.places[atom] + 1,
+    chain: `${data.pieces[atom]}`, hetflag: false, serial: atom, index: atom, bonds: [], bondOrder: [],
+    ss: fold(atom), ssbegin: alone(atom, -1), ssend: alone(atom, 1),
+    x: positions[3 * (at * number + atom)] / 100,
+    y: positions[3 * (at * number + atom) + 1] / 100,
+    z: positions[3 * (at * number + atom) + 2] / 100,
+  }));
+  for (let bond = 0; bond < bonds.length; bond += 2) {
+    const [a, b] = [atoms[bonds[bond]], atoms[bonds[bond + 1]]];
+    a.bonds.push(b.index);
+    b.bonds.push(a.index);
+    a.bondOrder.push(1);
+    b.bondOrder.push(1);
   }
-  return [mesh];
+  return atoms;
 }
 
-function trace(data, places, bonds, color) {
-  const [x, y, z, text] = [[], [], [], []];
-  for (let at = 0; at < bonds.length; at += 2) {
-    for (const atom of [bonds[at], bonds[at + 1]]) {
-      x.push(places[atom][0]);
-      y.push(places[atom][1]);
-      z.push(places[atom][2]);
-      text.push(data.names[atom]);
-    }
-    for (const list of [x, y, z, text]) list.push(null); // the pen is lifted between bonds
-  }
-  return [{ type: "scatter3d", mode: "lines", x, y, z, text, hoverinfo: "text", line: { color, width: 9 } }];
-}
-
-function newMesh() {
-  return {
-    type: "mesh3d", x: [], y: [], z: [], i: [], j: [], k: [], vertexcolor: [], text: [], hoverinfo: "text", flatshading: false,
-    lighting: { ambient: 0.55, diffuse: 0.75, specular: 0.25, roughness: 0.45, fresnel: 0.1 },
-    lightposition: { x: 3000, y: 5000, z: 8000 },
-  };
-}
-
-function addFaces(mesh, points, faces, color, name) {
-  const first = mesh.x.length;
-  for (const [x, y, z] of points) {
-    mesh.x.push(x);
-    mesh.y.push(y);
-    mesh.z.push(z);
-    mesh.vertexcolor.push(color);
-    mesh.text.push(name);
-  }
-  for (const [i, j, k] of faces) {
-    mesh.i.push(first + i);
-    mesh.j.push(first + j);
-    mesh.k.push(first + k);
+// Carbon (and a cartoon) has the colour of the state, other elements their own.
+function style(model, data, view, color) {
+  const scheme = { colorscheme: { prop: "elem", map: { ...$3Dmol.elementColors.Jmol, C: color } } };
+  const thin = { stick: { radius: 0.12, ...scheme } };
+  if (view === "sticks") {
+    const small = data.names.length <= 120;
+    model.setStyle({}, small ? { stick: { radius: 0.13, ...scheme }, sphere: { scale: 0.23, ...scheme } } : thin);
+  } else if (view === "trace") {
+    if (data.view !== "trace") model.setStyle({}, { cartoon: { style: "trace", color, thickness: 0.35 } });
+    else model.setStyle({}, { stick: { radius: 0.3, color } });
+  } else {
+    model.setStyle({}, { cartoon: { color, arrows: true } });
+    const inside = new Set(data.residues.filter((_, atom) => ["CA", "P"].includes(data.names[atom])));
+    const outside = (atom) => !inside.has(atom.resn); // ligands and ions have no cartoon
+    model.setStyle({ predicate: outside }, { stick: { radius: 0.16, ...scheme } });
+    if (view === "sides") model.setStyle({ predicate: (atom) => !["N", "C", "O"].includes(atom.atom) || outside(atom) }, thin, true);
   }
 }
 
-// Faces between rings of points, each ring with the same number of them.
-function ringFaces(rings, around) {
-  const faces = [];
-  for (let ring = 0; ring + 1 < rings; ring++) {
-    for (let at = 0; at < around; at++) {
-      const [a, b] = [ring * around + at, ring * around + ((at + 1) % around)];
-      faces.push([a, b, b + around], [a, b + around, a + around]);
-    }
-  }
-  return faces;
+// The mean of colours "#rrggbb".
+function blend(colors) {
+  const parts = [1, 3, 5].map((at) => colors.reduce((sum, color) => sum + parseInt(color.slice(at, at + 2), 16), 0));
+  return `#${parts.map((part) => Math.round(part / colors.length).toString(16).padStart(2, "0")).join("")}`;
 }
 
-function sphereMesh(detail) {
-  const points = [];
-  for (let ring = 0; ring <= detail; ring++) {
-    const polar = (Math.PI * ring) / detail;
-    for (let at = 0; at < 2 * detail; at++) {
-      const angle = (Math.PI * at) / detail;
-      points.push([Math.sin(polar) * Math.cos(angle), Math.sin(polar) * Math.sin(angle), Math.cos(polar)]);
-    }
-  }
-  return { points, faces: ringFaces(detail + 1, 2 * detail) };
-}
-
-function tubeMesh(start, end, radius, around) {
-  const along = end.map((value, axis) => value - start[axis]);
-  const away = Math.abs(along[0]) < 0.6 * Math.hypot(...along) ? [1, 0, 0] : [0, 1, 0];
-  const u = unit(cross(along, away));
-  const v = unit(cross(along, u));
-  const points = [start, end].flatMap((center) =>
-    Array.from({ length: around }, (_, at) => {
-      const angle = (2 * Math.PI * at) / around;
-      return center.map((value, axis) => value + radius * (Math.cos(angle) * u[axis] + Math.sin(angle) * v[axis]));
-    }),
-  );
-  return { points, faces: ringFaces(2, around) };
-}
-
-const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
-const unit = (a) => a.map((value) => value / (Math.hypot(...a) || 1));
+const showName = (viewer) => (atom) => {
+  const text = [atom.resn, atom.atom].filter(Boolean).join(" ");
+  const position = { x: atom.x, y: atom.y, z: atom.z };
+  viewer.addLabel(text, { position, fontSize: 13, fontColor: "#1f2933", backgroundColor: "#ffffff", backgroundOpacity: 0.85 });
+  viewer.render();
+};
+const hideName = (viewer) => () => {
+  viewer.removeAllLabels();
+  viewer.render();
+};

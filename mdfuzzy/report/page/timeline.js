@@ -16,7 +16,7 @@ async function startTimeline() {
       line: { width: 0 }, fillcolor: DATA.colors[state], hovertemplate: "%{y:.2f}",
     }));
     await draw("timeline-plot", traces, {
-      xaxis: { ...AXIS, title: { text: clock === "ps" ? "time (ps)" : "frame" } },
+      xaxis: { ...AXIS, title: { text: clock === "frame" ? "frame" : `time (${clock})` } },
       yaxis: { ...AXIS, title: { text: "membership" }, range: [0, 1], fixedrange: true },
       hovermode: "x unified",
       showlegend: false,

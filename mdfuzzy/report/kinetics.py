@@ -1,0 +1,127 @@
+"""Populations, passage times and pathways of the Markov model, as tables in HTML."""
+
+from html import escape
+
+import numpy as np
+
+from mdfuzzy._messages import duration, time_span
+from mdfuzzy.kinetics import Equilibrium, Pathways
+from mdfuzzy.pipeline.clustering import Clustering
+from mdfuzzy.plots.colors import state_colors
+from mdfuzzy.report.words import bar, chip, share, span, table
+
+#: Passage times between more states than this are left to the tables in files.
+_MAX_STATES = 12
+
+
+def describe_kinetics(result: Clustering) -> dict[str, str] | None:
+    """Return the texts of the section on kinetics; None without a Markov model."""
+    model, paths = result.equilibrium, result.pathways
+    if model is None or paths is None:
+        return None
+    caution = ""
+    if result.validation is not None:
+        caution = escape(result.validation.reason)
+    return {
+        "kinetics_lag": duration(model.lag_time, model.unit),
+        "kinetics_reason": caution,
+        "kinetics_interval": _interval(model),
+        "populations": _populations(result, model),
+        "kinetics_difference": _difference(result, model),
+        "passage_times": _passage_times(model, result.n_states),
+        "pathways_words": _words(paths),
+        "pathways": _pathways(paths, result.n_states),
+    }
+
+
+def _interval(model: Equilibrium) -> str:
+    if not model.drawn:
+        return "There are no intervals: nothing could be drawn."
+    return (
+        f"Ranges are {100 * model.confidence:g} % intervals from {model.n_bootstrap} bootstrap samples of "
+        f"{model.drawn}. A range is open where samples lack a transition."
+    )
+
+
+def _populations(result: Clustering, model: Equilibrium) -> str:
+    """Return fractions of frames and equilibrium populations side by side."""
+    colors = state_colors(result.n_states)
+    rows = []
+    for row in result.states:
+        cells = [chip(row.state, colors), share(row.fraction), span(row.fraction_low, row.fraction_high)]
+        if row.population is None or row.free_energy is None:
+            cells += ["<em>not connected</em>", "", "", ""]
+        else:
+            cells += [
+                bar(row.population, colors[row.state]) + share(row.population),
+                span(row.population_low, row.population_high),
+                f"{row.free_energy:.2f}",
+                _energies(row.free_energy_low, row.free_energy_high),
+            ]
+        rows.append(cells)
+    heads = ["state", "fraction of frames", "range", "equilibrium population", "range"]
+    return table([*heads, "free energy (kT)", "range"], rows, words=[0, 3])
+
+
+def _energies(low: float | None, high: float | None) -> str:
+    if low is None and high is None:
+        return "open"
+    ends = ["−∞" if low is None else f"{low:.2f}", "∞" if high is None else f"{high:.2f}"]
+    return " to ".join(end.replace("-", "−") for end in ends)
+
+
+def _difference(result: Clustering, model: Equilibrium) -> str:
+    """Say why fractions and populations differ, with the state in which they differ most."""
+    fractions = np.array([result.states[state].fraction for state in model.states])
+    most = int(np.argmax(np.abs(fractions - model.populations)))
+    if abs(fractions[most] - model.populations[most]) < 0.02:
+        return "Here both agree within 2 %."
+    return (
+        f"State {model.states[most]} has {share(fractions[most])} of the frames, but a population of "
+        f"{share(model.populations[most])} in the model, in which only the transitions count, not where the "
+        "trajectories started."
+    )
+
+
+def _passage_times(model: Equilibrium, n_states: int) -> str:
+    """Return the mean first-passage times, from the state of the row to the state of the column."""
+    if len(model) > _MAX_STATES:
+        return f"<p>There are {len(model)} states: see exports/tables/passage_times.csv.</p>"
+    colors = state_colors(n_states)
+    rows = []
+    for row, state in enumerate(model.states.tolist()):
+        cells = [chip(state, colors)]
+        for column in range(len(model)):
+            if row == column:
+                cells.append("")
+                continue
+            value, low, high = (
+                float(each[row, column]) for each in (model.mfpt, model.mfpt_low, model.mfpt_high)
+            )
+            range_of = f"<br><small>{time_span(low, high, model.unit)}</small>" if model.drawn else ""
+            cells.append(duration(value, model.unit) + range_of)
+        rows.append(cells)
+    return table(["from", *(f"to {state}" for state in model.states)], rows, words=[0])
+
+
+def _words(paths: Pathways) -> str:
+    return (
+        f"From state {paths.source} to state {paths.target}, the two sides of the slowest process: "
+        f"{duration(paths.time, paths.unit)} on average "
+        f"({time_span(paths.time_low, paths.time_high, paths.unit)})."
+    )
+
+
+def _pathways(paths: Pathways, n_states: int) -> str:
+    colors = state_colors(n_states)
+    rows = [
+        [
+            '<span class="whole">' + " → ".join(chip(state, colors) for state in path.tolist()) + "</span>",
+            bar(value, "#5f7285") + share(value),
+            span(low, high),
+        ]
+        for path, value, low, high in list(
+            zip(paths.paths, paths.shares, paths.shares_low, paths.shares_high, strict=True)
+        )[:10]
+    ]
+    return table(["pathway", "share of the flux", "range"], rows, words=[0, 1])
