@@ -74,3 +74,16 @@ def duration(value: float, unit: str) -> str:
     if not isfinite(value) or abs(value) < 1000:
         return f"{value:.3g} {unit}"
     return f"{float(f'{value:.3g}'):,.0f} {unit}"
+
+
+def time_unit(longest: float, unit: str) -> tuple[float, str]:
+    """Return the factor and the unit in which times up to `longest` ps are read easily; frames stay frames.
+
+    Examples
+    --------
+    >>> time_unit(5e4, "ps"), time_unit(50, "ps"), time_unit(5e4, "frames")
+    ((0.001, 'ns'), (1.0, 'ps'), (1.0, 'frames'))
+    """
+    if unit != "ps" or not isfinite(longest) or longest < 1e3:
+        return 1.0, unit
+    return (1e-3, "ns") if longest < 1e6 else (1e-6, "µs") if longest < 1e9 else (1e-9, "ms")

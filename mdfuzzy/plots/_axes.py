@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from mdfuzzy._check import InputTypeError
 
 if TYPE_CHECKING:
@@ -64,19 +62,6 @@ def plain_ticks(axis: "Axis") -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def time_unit(longest: float, unit: str) -> tuple[float, str]:
-    """Return the factor and the unit in which times up to `longest` ps are read easily; frames stay frames.
-
-    Examples
-    --------
-    >>> time_unit(5e4, "ps"), time_unit(50, "ps"), time_unit(5e4, "frames")
-    ((0.001, 'ns'), (1.0, 'ps'), (1.0, 'frames'))
-    """
-    if unit != "ps" or not np.isfinite(longest) or longest < 1e3:
-        return 1.0, unit
-    return (1e-3, "ns") if longest < 1e6 else (1e-6, "µs") if longest < 1e9 else (1e-9, "ms")
-
-
 def percent(share: float) -> str:
     """Write a share for people: ``12 %``, ``0.3 %``, ``< 0.1 %``.
 
@@ -88,31 +73,3 @@ def percent(share: float) -> str:
     if 0 < share < 0.001:
         return "< 0.1 %"
     return f"{100 * share:.1f} %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
-
-
-def push_apart(places: np.ndarray, least: float) -> np.ndarray:
-    """Move places (K, 2) that are nearer to each other than `least` until none is.
-
-    Examples
-    --------
-    >>> push_apart(np.array([[0.5, 0.5], [0.5, 0.5], [0.1, 0.2]]), 0.06).round(2)
-    array([[0.47, 0.5 ],
-           [0.53, 0.5 ],
-           [0.1 , 0.2 ]])
-    """
-    places = places.copy()
-    for _ in range(100):
-        still = True
-        for j in range(1, len(places)):
-            for i in range(j):
-                apart = places[j] - places[i]
-                distance = np.linalg.norm(apart)
-                if distance < 0.999 * least:
-                    direction = apart / distance if distance > 1e-9 else np.array([1.0, 0.0])
-                    push = (least - distance) / 2 * direction
-                    places[i] -= push
-                    places[j] += push
-                    still = False
-        if still:
-            break
-    return places

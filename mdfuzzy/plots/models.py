@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mdfuzzy._check import InputValueError, check_real, check_type
+from mdfuzzy._messages import time_unit
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
-from mdfuzzy.plots._axes import axes_of, figure_of, open_frame, plain_ticks, time_unit
+from mdfuzzy.plots._axes import axes_of, figure_of, open_frame, plain_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

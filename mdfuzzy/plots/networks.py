@@ -9,8 +9,9 @@ import numpy.typing as npt
 from mdfuzzy._check import InputValueError, check_type
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.memberships import Memberships
-from mdfuzzy.plots._axes import axes_of, percent, push_apart
+from mdfuzzy.plots._axes import axes_of, percent
 from mdfuzzy.plots.colors import state_colors
+from mdfuzzy.plots.places import push_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

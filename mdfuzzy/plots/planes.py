@@ -10,7 +10,7 @@ from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.pipeline.clustering import Clustering
-from mdfuzzy.plots._axes import axes_of, color_bar, percent, push_apart
+from mdfuzzy.plots._axes import axes_of, color_bar, percent
 from mdfuzzy.plots.bins import Bins
 from mdfuzzy.plots.colors import (
     DENSITY_MAP,
@@ -20,6 +20,7 @@ from mdfuzzy.plots.colors import (
     SECOND_MAP,
     state_colors,
 )
+from mdfuzzy.plots.places import push_apart
 from mdfuzzy.plots.projections import Projection, project, torsions
 from mdfuzzy.states.cores import Cores
 

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mdfuzzy._check import InputValueError, check_int, check_type
+from mdfuzzy._messages import time_unit
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_data
 from mdfuzzy.memberships.memberships import Memberships
-from mdfuzzy.plots._axes import axes_of, time_unit
+from mdfuzzy.plots._axes import axes_of
 from mdfuzzy.plots.colors import NO_STATE, state_colors
 
 if TYPE_CHECKING:

@@ -4,12 +4,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from mdfuzzy._messages import counted, duration
+from mdfuzzy._messages import counted, duration, time_unit
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.beta_scan import BetaScan
 from mdfuzzy.pipeline.clustering import Clustering
-from mdfuzzy.plots._axes import time_unit
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.plots.networks import layout_states, list_links
 from mdfuzzy.report.packing import rounded

@@ -9,8 +9,8 @@ import numpy as np
 
 from mdfuzzy.memberships.beta_scan import BetaScan
 from mdfuzzy.pipeline.clustering import Clustering
-from mdfuzzy.plots._axes import push_apart
 from mdfuzzy.plots.bins import Bins, suggest_bins
+from mdfuzzy.plots.places import push_apart
 from mdfuzzy.plots.planes import second_highest
 from mdfuzzy.plots.projections import Projection, project, torsions
 from mdfuzzy.report.packing import NOWHERE, pack, quantize, rounded

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from mdfuzzy._messages import time_unit
 from mdfuzzy.pipeline.clustering import Clustering
-from mdfuzzy.plots._axes import time_unit
 from mdfuzzy.report.packing import pack, quantize, rounded
 from mdfuzzy.report.structures import torsion_text
 

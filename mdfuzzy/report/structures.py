@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.projections import superpose
 from mdfuzzy.report.packing import pack, rounded
-
-if TYPE_CHECKING:
-    import mdtraj as md
 
 #: A protein of more residues than this is shown as a cartoon, a smaller molecule as sticks.
 _STICKS = 12
@@ -80,8 +77,8 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
         ]
     chosen = chosen[:_MAX_STRUCTURES]
     frames = [frame for *_, frame in chosen]
-    trajectory = data.trajectory(frames) if data.has_structures else None
-    given = cast("md.Trajectory", trajectory).xyz if data.coordinates is None else data.coordinates[frames]
+    trajectory: Any = data.trajectory(frames) if data.has_structures else None
+    given = trajectory.xyz if data.coordinates is None else data.coordinates[frames]
     xyz = given.astype(np.float64)
     if data.symmetry is not None:  # so that equivalent atoms do not seem to move
         centred = xyz - xyz.mean(axis=1, keepdims=True) if data.metric.superpose else xyz

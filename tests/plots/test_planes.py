@@ -8,8 +8,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import mdfuzzy as mf
-from mdfuzzy.plots._axes import percent, push_apart
+from mdfuzzy.plots._axes import percent
 from mdfuzzy.plots.bins import suggest_bins
+from mdfuzzy.plots.places import push_apart
 from mdfuzzy.plots.planes import second_highest
 from mdfuzzy.plots.projections import superpose
 

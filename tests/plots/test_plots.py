@@ -9,8 +9,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import mdfuzzy as mf
+from mdfuzzy._messages import time_unit
 from mdfuzzy.plots import figures
-from mdfuzzy.plots._axes import time_unit
 from mdfuzzy.plots.projections import project
 from mdfuzzy.report.figures import network_figure
 

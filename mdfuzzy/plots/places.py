@@ -1,0 +1,31 @@
+"""Places of labels that do not cover each other."""
+
+import numpy as np
+
+
+def push_apart(places: np.ndarray, least: float) -> np.ndarray:
+    """Move places (K, 2) that are nearer to each other than `least` until none is.
+
+    Examples
+    --------
+    >>> push_apart(np.array([[0.5, 0.5], [0.5, 0.5], [0.1, 0.2]]), 0.06).round(2)
+    array([[0.47, 0.5 ],
+           [0.53, 0.5 ],
+           [0.1 , 0.2 ]])
+    """
+    places = places.copy()
+    for _ in range(100):
+        still = True
+        for j in range(1, len(places)):
+            for i in range(j):
+                apart = places[j] - places[i]
+                distance = np.linalg.norm(apart)
+                if distance < 0.999 * least:
+                    direction = apart / distance if distance > 1e-9 else np.array([1.0, 0.0])
+                    push = (least - distance) / 2 * direction
+                    places[i] -= push
+                    places[j] += push
+                    still = False
+        if still:
+            break
+    return places
