@@ -62,6 +62,7 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
         "settings": ("Settings", "suggest_k"),
         "state_table": ("State", "StateTable"),
         "clustering": ("Clustering",),
+        "comparison": ("StateComparison", "compare_states"),
         "run": ("cluster",),
         "assignment": ("Assignment", "assign"),
         "model_tests": ("validate_model",),

@@ -44,6 +44,8 @@ from mdfuzzy.neighbors.rmsd_mdtraj import rmsd_neighbors_mdtraj as rmsd_neighbor
 from mdfuzzy.pipeline.assignment import Assignment as Assignment
 from mdfuzzy.pipeline.assignment import assign as assign
 from mdfuzzy.pipeline.clustering import Clustering as Clustering
+from mdfuzzy.pipeline.comparison import StateComparison as StateComparison
+from mdfuzzy.pipeline.comparison import compare_states as compare_states
 from mdfuzzy.pipeline.estimator import FuzzyModeSeeking as FuzzyModeSeeking
 from mdfuzzy.pipeline.model_numbers import estimate_model as estimate_model
 from mdfuzzy.pipeline.model_tests import validate_model as validate_model

@@ -3,6 +3,7 @@
 from mdfuzzy.plots.betas import beta_scan
 from mdfuzzy.plots.bins import Bins, bin_points
 from mdfuzzy.plots.colors import state_colors
+from mdfuzzy.plots.differences import state_differences
 from mdfuzzy.plots.figures import overview, write_plots
 from mdfuzzy.plots.forecasts import reliability
 from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
@@ -10,6 +11,7 @@ from mdfuzzy.plots.networks import state_network
 from mdfuzzy.plots.peaks import persistence_diagram, prominences
 from mdfuzzy.plots.planes import plane, ramachandran
 from mdfuzzy.plots.projections import Projection, project, torsions
+from mdfuzzy.plots.series import feature_series
 from mdfuzzy.plots.timelines import membership_timeline
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "beta_scan",
     "bin_points",
     "chapman_kolmogorov",
+    "feature_series",
     "implied_timescales",
     "membership_timeline",
     "overview",
@@ -28,6 +31,7 @@ __all__ = [
     "ramachandran",
     "reliability",
     "state_colors",
+    "state_differences",
     "state_network",
     "torsions",
     "write_plots",

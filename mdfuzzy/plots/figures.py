@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,14 +17,17 @@ from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.pipeline.clustering import Clustering
+from mdfuzzy.pipeline.comparison import compare_states, has_features
 from mdfuzzy.plots._axes import DPI, new_figure
 from mdfuzzy.plots.betas import beta_scan
+from mdfuzzy.plots.differences import state_differences
 from mdfuzzy.plots.forecasts import reliability
 from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
-from mdfuzzy.plots.networks import state_network
+from mdfuzzy.plots.networks import list_links, state_network
 from mdfuzzy.plots.peaks import persistence_diagram, prominences
 from mdfuzzy.plots.planes import Kind, draw
 from mdfuzzy.plots.projections import Projection, project, torsions
+from mdfuzzy.plots.series import feature_series
 from mdfuzzy.plots.timelines import membership_timeline
 
 if TYPE_CHECKING:
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 Picture = Callable[[], "Figure | SubFigure"]
 #: Timelines that are written, at most.
 _TIMELINES = 4
+#: Pairs of states that are compared.
+_COMPARED = 4
 #: States that get a picture of their own unless one is asked for by its number: each takes seconds.
 _STATES = 20
 
@@ -123,7 +129,8 @@ def write_plots(
     list of Path
         The files: ``overview``, ``density``, ``free-energy``, ``states``, ``transitions``, a ``state-N`` of
         each state, ``persistence``, ``prominences``, and what there is of ``beta``, ``network``,
-        ``timeline-N`` (of the first four trajectories), ``timescales``, ``chapman-kolmogorov`` and
+        ``timeline-N`` (of the first four trajectories), ``series-N`` (of features), ``difference-A-B`` (of
+        up to four pairs of states), ``timescales``, ``chapman-kolmogorov`` and
         ``reliability``.
 
     Raises
@@ -157,7 +164,7 @@ def write_plots(
         pictures["chapman-kolmogorov"] = lambda: chapman_kolmogorov(test)[0, 0].figure
     if calibration is not None:
         pictures["reliability"] = lambda: reliability(calibration).figure
-    groups = {name: name.rstrip("0123456789").rstrip("-") for name in pictures}
+    groups = {name: name.rstrip("0123456789-") for name in pictures}
     for kind in kinds:
         check_choice("kinds", kind, list(dict.fromkeys([*groups.values(), *pictures])))
     chosen = _chosen(pictures, groups, kinds, result.n_states)
@@ -208,7 +215,28 @@ def _pictures(result: Clustering, projection: Projection) -> dict[str, Picture]:
         )
     for number in range(min(data.n_trajectories, _TIMELINES)):
         pictures[f"timeline-{number}"] = partial(_timeline, data, result.memberships, number)
+        if not data.metric.superpose:
+            pictures[f"series-{number}"] = partial(
+                feature_series, data, result.memberships, trajectory=number
+            )
+    if has_features(data):
+        for a, b in _pairs(result):
+            pictures[f"difference-{a}-{b}"] = partial(_difference, result, a, b)
     return pictures
+
+
+def _pairs(result: Clustering) -> list[tuple[int, int]]:
+    """Return the pairs of states to compare: those with most transitions, then the largest states."""
+    pairs = list(combinations(range(min(result.n_states, _COMPARED)), 2))
+    if result.transition_regions is not None:
+        links = [link for link in list_links(result.transition_regions) if link.transitions]
+        links.sort(key=lambda link: (-link.transitions, link.pair))
+        pairs = [*((min(link.pair), max(link.pair)) for link in links), *pairs]
+    return list(dict.fromkeys(pairs))[:_COMPARED]
+
+
+def _difference(result: Clustering, a: int, b: int) -> "Figure | SubFigure":
+    return state_differences(compare_states(result, a, b)).figure
 
 
 def _map(projection: Projection, result: Clustering, **what: Any) -> "Figure | SubFigure":

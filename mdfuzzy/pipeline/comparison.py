@@ -1,0 +1,281 @@
+"""What distinguishes two states: the features that differ most between their frames."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mdfuzzy._bootstrap import bootstrap_units, interval, statistical_inefficiency
+from mdfuzzy._check import InputValueError, ReadOnly, check_int, check_real, check_type, read_only
+from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.pipeline.clustering import Clustering
+
+#: Columns whose sums are formed together.
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StateComparison(ReadOnly):
+    """The means of features in two states, and how many standard deviations they are apart.
+
+    Attributes
+    ----------
+    states : (int, int)
+        The two states, a and b.
+    names, units : tuple of d str
+        The features.
+    means : (2, d) float64
+        In each state; of periodic features the circular means.
+    difference : (d,) float64
+        Mean of a minus mean of b; of periodic features the shorter way round.
+    effect : (d,) float64
+        The difference over the pooled standard deviation (Cohen's d); about 1 is the width of a state.
+    low, high : (d,) float64
+        The bootstrap interval of the effect; NaN where it is not known.
+    confidence : float
+        Of the interval.
+    resampled : str
+        What the bootstrap draws.
+
+    See Also
+    --------
+    compare_states : Makes them.
+    plots.state_differences : Draws them.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> values = rng.normal(size=(600, 2)) + [[8, 0]] * (np.arange(600)[:, None] // 100 % 2)
+    >>> result = mf.cluster(mf.Features(values, names=["distance", "angle"]))
+    >>> found = mf.compare_states(result, 0, 1)
+    >>> found.order[0], found.names[found.order[0]]
+    (np.int64(0), 'distance')
+    """
+
+    states: tuple[int, int]
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    means: np.ndarray
+    difference: np.ndarray
+    effect: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    confidence: float
+    resampled: str
+
+    def __post_init__(self) -> None:
+        for name in ("means", "difference", "effect", "low", "high"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __repr__(self) -> str:
+        a, b = self.states
+        best = self.order[0]
+        return (
+            f"StateComparison(states {a} and {b}: {len(self.names):,} features, the largest difference in "
+            f"{self.names[best]}, {self.effect[best]:+.2g} standard deviations)"
+        )
+
+    @property
+    def order(self) -> np.ndarray:
+        """The features by the end of their interval that is nearer to 0, the largest first."""
+        with np.errstate(invalid="ignore"):
+            sure = np.minimum(np.abs(self.low), np.abs(self.high)) * (np.sign(self.low) == np.sign(self.high))
+        known = np.isfinite(self.low) & np.isfinite(self.high)
+        return np.lexsort((-np.abs(self.effect), -np.where(known, sure, 0)))
+
+    def table(self, *, n_features: int = 15) -> str:
+        """Return the features that differ most, as text.
+
+        Parameters
+        ----------
+        n_features : int
+            How many.
+        """
+        a, b = self.states
+        chosen = self.order[: check_int("n_features", n_features, 1)].tolist()
+        names = [self.names[at] + (f" ({self.units[at]})" if self.units[at] else "") for at in chosen]
+        width = max(map(len, [*names, "feature"]))
+        interval_head = f"{self.confidence:.0%} interval"
+        lines = [f"{'feature':<{width}}{f'state {a}':>10}{f'state {b}':>10}{'effect':>8}{interval_head:>18}"]
+        for at, name in zip(chosen, names, strict=True):
+            ends = f"[{self.low[at]:+.2f}, {self.high[at]:+.2f}]"
+            lines.append(
+                f"{name:<{width}}{self.means[0, at]:>10.3g}{self.means[1, at]:>10.3g}{self.effect[at]:>+8.2f}"
+                f"{ends:>18}"
+            )
+        return "\n".join(lines)
+
+
+def compare_states(
+    result: Clustering,
+    a: int,
+    b: int,
+    *,
+    features: Features | None = None,
+    n_bootstrap: int = 200,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> StateComparison:
+    r"""Find the features that differ between two states: what is this state?
+
+    The effect size is Cohen's d, :math:`(\bar x_a - \bar x_b) / s` with the pooled standard deviation s of
+    the two states. Its interval comes from a bootstrap of whole trajectories, or of blocks if there are few:
+    frames are not independent. Frames count by their weights.
+
+    Parameters
+    ----------
+    result : Clustering
+        Of frames or features.
+    a, b : int
+        Two states.
+    features : Features, optional
+        Features of the same frames. By default those that were clustered; backbone torsions if frames were
+        compared by RMSD, or if components (TICA) were clustered and the molecule has torsions.
+    n_bootstrap : int
+        Bootstrap samples.
+    confidence : float
+        Of the interval.
+    seed : int
+        Random seed of the bootstrap.
+
+    Returns
+    -------
+    StateComparison
+
+    Raises
+    ------
+    ValueError
+        If the features are of other frames, or there are none.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> frames = mf.datasets.alanine_dipeptide(stride=10)
+    >>> result = mf.cluster(frames, mf.Settings(n_states=3))
+    >>> print(mf.compare_states(result, 0, 1).table())
+    feature...state 0...state 1...effect...95% interval
+    phi ALA2 (degrees)...
+    psi ALA2 (degrees)...
+    """
+    check_type("result", result, Clustering, remedy="`cluster` makes it.")
+    for name, state in (("a", a), ("b", b)):
+        check_int(name, state, 0, result.n_states - 1, remedy="It is the number of a state.")
+    if a == b:
+        raise InputValueError(f"`a` and `b` must be different states; got {a} twice.")
+    check_real("confidence", confidence, above=0, at_most=1)
+    data = default_features(result.data) if features is None else features
+    if len(data) != len(result):
+        raise InputValueError(
+            f"`features` must be of the frames of `result`, {len(result):,}; got {len(data):,}."
+        )
+    assert result.data is not None, "there are features"
+    labels = result.memberships.hard
+    both = np.stack([labels == a, labels == b])
+    weights = np.ones(len(labels)) if result.data.weights is None else result.data.weights
+    series = result.data.split(both[0].astype(np.float64) - both[1])
+    units = bootstrap_units(result.data.lengths, inefficiency=statistical_inefficiency(series))
+    drawn = units.draw(n_bootstrap, seed=seed)
+    samples = np.concatenate([np.ones((1, len(units)), np.int64), drawn])
+    starts = np.concatenate([[0], np.cumsum(units.lengths)[:-1]])
+    parts = []
+    for first in range(0, data.columns.shape[1], _AT_ONCE):
+        at = slice(first, first + _AT_ONCE)
+        sums = _sums(data.columns[:, at], data.periods[at], both * weights, starts)
+        parts.append(_effects(samples, sums, data.periods[at]))
+    means, difference, effect = (np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))
+    known = effect[1:][np.isfinite(effect[1:]).all(axis=1)]
+    low, high = interval(known, confidence)
+    return StateComparison(
+        states=(a, b),
+        names=data.names,
+        units=data.units,
+        means=means,
+        difference=difference,
+        effect=effect[0],
+        low=np.broadcast_to(low, effect[0].shape),
+        high=np.broadcast_to(high, effect[0].shape),
+        confidence=confidence,
+        resampled=units.words,
+    )
+
+
+def has_features(data: Trajectories | None) -> bool:
+    """Whether states of these data can be described without other features."""
+    return data is not None and (not data.metric.superpose or bool(data.residues))
+
+
+def default_features(data: Trajectories | None) -> Trajectories:
+    """Return the features by which states are described unless others are given, or raise."""
+    made = data.featurizer if data is not None else None
+    if data is not None and not data.metric.superpose and (made is None or not made.components):
+        return data
+    if data is not None and data.phi is not None and data.psi is not None and data.residues:
+        names = [f"{angle} {residue}" for angle in ("phi", "psi") for residue in data.residues]
+        values = np.concatenate([data.phi, data.psi], axis=1)
+        return Features(
+            data.split(values),
+            names=names,
+            units="degrees",
+            periodic=range(values.shape[1]),
+            times=data.times,
+        )
+    if data is not None and not data.metric.superpose:
+        return data
+    raise InputValueError(
+        "`features` must be given: the frames have no backbone torsions by which states could be described. "
+        "Use mf.featurize(frames, 'distances'), for example."
+    )
+
+
+def _sums(
+    values: np.ndarray, periods: tuple[float | None, ...], weights: np.ndarray, starts: np.ndarray
+) -> np.ndarray:
+    """Return sums over the frames of every unit, (2 states, units, 3, d): weights, first and second moments.
+
+    Of periodic columns the two moments are those of the cosine and the sine.
+    """
+    found = np.empty((2, len(starts), 3, values.shape[1]))
+    turn = np.array([np.nan if period is None else 2 * np.pi / period for period in periods])
+    periodic = np.isfinite(turn)
+    centre = values.mean(axis=0, dtype=np.float64)
+    for state in (0, 1):
+        weight = weights[state][:, None]
+        found[state, :, 0] = np.add.reduceat(weight, starts)
+        first = values - centre
+        second = first**2
+        angles = values[:, periodic] * turn[periodic]
+        first[:, periodic], second[:, periodic] = np.cos(angles), np.sin(angles)
+        found[state, :, 1] = np.add.reduceat(weight * first, starts)
+        found[state, :, 2] = np.add.reduceat(weight * second, starts)
+    return np.concatenate([found, np.broadcast_to(centre, (2, len(starts), 1, len(centre)))], axis=2)
+
+
+def _effects(
+    samples: np.ndarray, sums: np.ndarray, periods: tuple[float | None, ...]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return means (2, d) and difference (d,) of the first sample, and the effect of every sample."""
+    centre = sums[0, 0, 3]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total, first, second = (np.einsum("su,kud->ksd", samples, sums[:, :, each]) for each in (0, 1, 2))
+        first, second = first / total, second / total
+        means = first + centre
+        variances = np.clip(second - first**2, 0, None)
+        differences = means[0] - means[1]
+        for at, period in _periodic(periods):
+            radius = period / (2 * np.pi)
+            means[..., at] = radius * np.arctan2(second[..., at], first[..., at])
+            length = np.clip(np.hypot(first[..., at], second[..., at]), 1e-12, 1)
+            variances[..., at] = -2 * np.log(length) * radius**2
+            apart = means[0, :, at] - means[1, :, at]
+            differences[:, at] = apart - period * np.round(apart / period)
+        pooled = np.sqrt((total * variances).sum(axis=0) / total.sum(axis=0))
+        effects = np.where(differences == 0, 0.0, differences / pooled)
+    return means[:, 0], differences[0], effects
+
+
+def _periodic(periods: tuple[float | None, ...]) -> Iterator[tuple[int, float]]:
+    for at, period in enumerate(periods):
+        if period is not None:
+            yield at, period
