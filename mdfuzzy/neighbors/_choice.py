@@ -1,7 +1,7 @@
 """Cells or tiles: whichever finds the neighbours of a few queries in less time. Both find the same."""
 
 import logging
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 
@@ -58,7 +58,10 @@ def choose_way(
 
     With `permutations` of equivalent atoms, (group, atoms), the distance is the least over them.
     """
-    build = partial(Way, xyz=xyz, others=others, n_jobs=n_jobs, permutations=permutations)
+
+    def build(name: str) -> Way:
+        return Way(name, xyz, others, n_jobs, permutations)
+
     if min(len(xyz), len(xyz if others is None else others)) < FEW:
         return build("cells")
     known = store.get(f"{aim.name}-way") if store is not None else None

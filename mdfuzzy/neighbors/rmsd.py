@@ -7,6 +7,7 @@ float32 throughout: it differs by about 2e-6 nm for ten atoms, 3e-5 nm for 2,000
 long molecules.
 """
 
+import logging
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from mdfuzzy.neighbors._search import Aim
     from mdfuzzy.neighbors.blocks import Search
     from mdfuzzy.workers.cluster import Client, Workers
+
+logger = logging.getLogger("mdfuzzy")
 
 #: Queries in a group.
 GROUP = 64
@@ -238,6 +241,10 @@ def _search(
         found = descend_graph(index, chunks, aim, store=store, threads=thread_count(n_jobs))
         if found is not None:
             return found
+    elif aim.recall < 1 and way.name == "tiles":
+        logger.info(
+            f"recall {aim.recall:g}: neighbours of neighbours are not for this search, which is exact"
+        )
     if aim.recall < 1 and way.name == "cells":
         from mdfuzzy.neighbors._recall import choose_factor
 

@@ -51,12 +51,16 @@ def rmsd_neighbors_mdtraj(
     n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(xyz) - (others is None), remedy=remedy)
     targets = md.Trajectory(xyz.copy(), None)
     targets.center_coordinates()
-    asked = targets if others is None else md.Trajectory(others.copy(), None)
-    asked.center_coordinates()
-    indices = np.empty((len(asked), n_neighbors), np.int32)
-    distances = np.empty((len(asked), n_neighbors), np.float32)
-    for i in tqdm(range(len(asked)), unit=" frames", disable=None if progress is None else not progress):
-        row = md.rmsd(targets, asked, i, parallel=True, precentered=True)
+    symmetry = frames.symmetry if isinstance(frames, Frames) else None
+    orders = [np.arange(xyz.shape[1])] if symmetry is None else symmetry.permutations
+    asked = [md.Trajectory((xyz if others is None else others)[:, order], None) for order in orders]
+    for part in asked:
+        part.center_coordinates()
+    n = len(asked[0])
+    indices, distances = np.empty((n, n_neighbors), np.int32), np.empty((n, n_neighbors), np.float32)
+    for i in tqdm(range(n), unit=" frames", disable=None if progress is None else not progress):
+        rows = [md.rmsd(targets, part, i, parallel=True, precentered=True) for part in asked]
+        row = np.min(rows, axis=0)  # the least over exchanges of equivalent atoms
         if others is None:
             row[i] = np.inf
         nearest = np.argpartition(row, n_neighbors - 1)[:n_neighbors]

@@ -21,6 +21,7 @@ from helpers.worker_tasks import compiled, give_up, peak_memory  # noqa: E402
 
 import mdfuzzy as mf  # noqa: E402
 from mdfuzzy.cli import main  # noqa: E402
+from mdfuzzy.frames.symmetry import Equivalence, Symmetry  # noqa: E402
 from mdfuzzy.neighbors import _choice, rmsd  # noqa: E402
 from mdfuzzy.neighbors._dask import replicated  # noqa: E402
 from mdfuzzy.pipeline import extension  # noqa: E402
@@ -172,6 +173,15 @@ def test_tiles_on_workers(client, frames, local, monkeypatch):
 
     monkeypatch.setattr(_choice, "Way", Tiles)
     assert_same(mf.rmsd_neighbors(frames, n_neighbors=K, client=client, layout="scattered"), local)
+
+
+def test_equivalent_atoms_on_workers(client, frames, small_blocks):
+    swap = Equivalence(np.array([1, 4]), np.array([[0, 1], [1, 0]]), "two atoms")
+    data = replace(frames, symmetry=Symmetry((swap,), frames.n_atoms), reading=None)
+    expected = mf.rmsd_neighbors(data, n_neighbors=K)
+    assert_same(mf.rmsd_neighbors(data, n_neighbors=K, client=client), expected)
+    with pytest.raises(ValueError, match=r"`layout` must be 'scattered' for frames with equivalent atoms"):
+        mf.rmsd_neighbors(data, n_neighbors=K, client=client, layout="sharded")
 
 
 def test_points_on_workers(client):

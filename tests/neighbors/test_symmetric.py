@@ -98,6 +98,12 @@ def test_cells_and_tiles_find_the_same_bits():
         assert np.array_equal(distances, found[0][1])
 
 
+def test_as_mdtraj():
+    data = frames()
+    slow = mf.rmsd_neighbors_mdtraj(data, n_neighbors=10)
+    np.testing.assert_allclose(mf.rmsd_neighbors(data, n_neighbors=10).distances, slow.distances, atol=2e-5)
+
+
 def test_a_flipped_frame_is_the_same_frame():
     for kind in (mf.Frames, mf.AlignedFrames):
         data = frames(60, kind=kind)
