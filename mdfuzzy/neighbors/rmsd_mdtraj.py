@@ -6,6 +6,7 @@ from tqdm import tqdm
 
 from mdfuzzy._check import check_int
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors._coordinates import check_conformations
 from mdfuzzy.neighbors.neighbors import Neighbors
 
@@ -51,7 +52,7 @@ def rmsd_neighbors_mdtraj(
     n_neighbors = check_int("n_neighbors", n_neighbors, 1, len(xyz) - (others is None), remedy=remedy)
     targets = md.Trajectory(xyz.copy(), None)
     targets.center_coordinates()
-    symmetry = frames.symmetry if isinstance(frames, Frames) else None
+    symmetry = frames.symmetry if isinstance(frames, Trajectories) else None
     orders = [np.arange(xyz.shape[1])] if symmetry is None else symmetry.permutations
     asked = [md.Trajectory((xyz if others is None else others)[:, order], None) for order in orders]
     for part in asked:
