@@ -55,7 +55,8 @@ def command(folder: str, files: tuple[str, ...], output: str | None, **reading: 
     found = mf.assign(result, new)
     click.echo(found.summary())
     with run.lock():
-        for line in write_exports(place, found, ["pyemma", "table"]):
+        kinds = ["pyemma", "table"] if found.data.weights is None else ["table"]
+        for line in write_exports(place, found, kinds):
             click.echo(line)
 
 

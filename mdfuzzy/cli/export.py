@@ -92,6 +92,6 @@ def command(folder: str, output: str | None, reference: str | None, **options: A
                 found.write(stage / "reference.csv")
             click.echo(f"RMSD to the reference: {place / 'reference.csv'}")
         elif not kinds:
-            kinds = list(KINDS)
+            kinds = [name for name in KINDS if name != "pyemma" or result.weights is None]
         for line in write_exports(place, result, kinds, trajectories=given):
             click.echo(line)

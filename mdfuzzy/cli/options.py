@@ -80,6 +80,11 @@ def decorated(command: Decorated, options: list[Callable[[Decorated], Decorated]
     return command
 
 
+def _one_or_all(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> Any:
+    """Return what was given several times as a list, what was given once, or None."""
+    return list(values) if len(values) > 1 else next(iter(values), None)
+
+
 def reading_options(command: Decorated) -> Decorated:
     """Give a command the trajectory files and how they are read: the arguments of `load`."""
     title = "Reading"
@@ -165,6 +170,35 @@ def reading_options(command: Decorated) -> Decorated:
                 is_flag=True,
                 help="FILES are the parts of one trajectory, a run and its restarts, in the order of time. "
                 "Several trajectories: a quoted pattern each, as in 'run1/*.xtc' 'run2/*.xtc'.",
+            ),
+            click.option(
+                "--weights",
+                cls=Option,
+                section=title,
+                multiple=True,
+                callback=_one_or_all,
+                metavar="FILE[:COLUMN]",
+                help="Weights of the frames of a biased simulation: a text file such as COLVAR of PLUMED, "
+                "whose rows are matched to the frames by time, or a NumPy array. Default COLUMN: the one "
+                "whose name ends in logweight, rbias, weight or bias. Of several trajectories one file each, "
+                "in their order: --weights FILE --weights FILE.",
+            ),
+            click.option(
+                "--log-weights",
+                cls=Option,
+                section=title,
+                multiple=True,
+                callback=_one_or_all,
+                metavar="FILE[:COLUMN]",
+                help="Instead of --weights: their natural logarithms.",
+            ),
+            click.option(
+                "--temperature",
+                cls=Option,
+                section=title,
+                type=float,
+                metavar="K",
+                help="Temperature of the simulation, for a COLUMN of --weights that is a bias in kJ/mol.",
             ),
             click.option(
                 "--timestep",

@@ -69,6 +69,9 @@ def write_outputs(folder: Path, result: "Clustering") -> Iterator[str]:
     if data is not None and data.has_structures:
         size = 12 * len(result) * data.source_topology.n_atoms
         left_out = {"trajectories"} if size > _SMALL else set()
+    if result.weights is not None:
+        left_out |= {"pyemma"}
+        yield "discrete trajectories for PyEMMA are left out: a bias changes the kinetics"
     kinds = [kind for kind in KINDS if kind not in left_out]
     yield from write_exports(folder / "exports", result, kinds)
     if size > _SMALL:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
+from click.core import ParameterSource
 
 import mdfuzzy as mf
 from mdfuzzy._memory import parse_bytes
@@ -110,10 +111,14 @@ def command(
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta kinetic
       mdfuzzy run 'traj*.xtc' --top ala2.pdb -o out --watch 600
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --fit-frames 1000000
+      mdfuzzy run meta.xtc --top ala2.pdb -o out --weights COLVAR --temperature 300
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --dask tcp://10.0.0.1:8786
     """
     from mdfuzzy.workers.cluster import connect
 
+    weighted = not options["weights"] is options["log_weights"] is None
+    if weighted and click.get_current_context().get_parameter_source("validate") is ParameterSource.DEFAULT:
+        options["validate"] = False  # a bias changes the kinetics
     settings = take_settings(options)
     if layout is not None and dask is None:
         raise click.UsageError("--layout is for a search with --dask.")

@@ -13,7 +13,14 @@ from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
 #: How numbers are written, by the beginning of the name of their column.
-_FORMATS = {"time": "%.12g", "phi": "%.3f", "psi": "%.3f", "membership": "%.6g", "mixing": "%.6g"}
+_FORMATS = {
+    "time": "%.12g",
+    "phi": "%.3f",
+    "psi": "%.3f",
+    "membership": "%.6g",
+    "mixing": "%.6g",
+    "weight": "%.9g",
+}
 
 
 def frame_columns(
@@ -41,6 +48,8 @@ def frame_columns(
         for name, angles in (("phi", data.phi), ("psi", data.psi)):
             if angles is not None:
                 columns[f"{name}_{residue}"] = angles[frames, place]
+    if data.weights is not None:
+        columns["weight"] = data.weights[frames]
     of_rows = {name: getattr(memberships, name)[frames] for name in ("values", "lost", "log_weights")}
     chosen = replace(memberships, **of_rows)
     columns |= {"state": chosen.hard, "core": cores.core_of[frames]}

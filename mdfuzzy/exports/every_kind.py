@@ -41,7 +41,7 @@ def write_exports(
     folder: str | os.PathLike[str],
     result: Result,
     *,
-    kinds: Sequence[str] = tuple(KINDS),
+    kinds: Sequence[str] | None = None,
     trajectories: Mapping[str, Any] | None = None,
 ) -> dict[str, Path]:
     """Write the files for other programs into a folder, replacing those of an earlier export.
@@ -52,9 +52,10 @@ def write_exports(
         May hold files; those that no earlier export wrote are never replaced.
     result : Clustering or Assignment
         What to export.
-    kinds : sequence of {"tables", "pyemma", "structures", "trajectories", "table"}
+    kinds : sequence of {"tables", "pyemma", "structures", "trajectories", "table"}, optional
         All by default: `write_state_tables`, `write_pyemma`, `write_structures`, `write_trajectories` and
-        `write_table`, each with its own defaults.
+        `write_table`, each with its own defaults. Not ``"pyemma"`` if frames have weights: a bias changes the
+        kinetics.
     trajectories : mapping, optional
         Other options of `write_trajectories`, such as ``{"n": 100}``.
 
@@ -77,6 +78,9 @@ def write_exports(
     ...     mf.exports.write_exports(folder, result, kinds=["table"])["table"].name
     'frames.csv'
     """
+    if kinds is None:
+        weighted = result.data is not None and result.data.weights is not None
+        kinds = [kind for kind in KINDS if kind != "pyemma" or not weighted]
     for kind in kinds:
         check_choice("kinds", kind, list(KINDS))
     options = {"trajectories": dict(trajectories or {})}

@@ -1,5 +1,7 @@
 """Medoids: the most central frame of each state."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from mdfuzzy.exports._checks import Result, check_result
@@ -14,6 +16,7 @@ def find_medoids(result: Result) -> np.ndarray:
 
     The distance is the one that was clustered by: RMSD for frames, Euclidean for features.
     Of a state with more than 500 frames, 500 that are evenly spread over them are compared with each other.
+    If frames have weights, the mean is weighted, and the 500 are evenly spread over the weight.
     A medoid is a typical structure; the density peak (`State.peak`) is the most frequent one.
 
     Parameters
@@ -44,8 +47,9 @@ def find_medoids(result: Result) -> np.ndarray:
     for state in range(result.n_states):
         members = np.flatnonzero(labels == state)
         if len(members):
-            sample = spread(members, _SAMPLE)
-            medoids[state] = sample[mean_distance(data, sample).argmin()]
+            weights = None if data.weights is None else data.weights[members]
+            sample, counts = spread_by_weight(members, _SAMPLE, weights)
+            medoids[state] = sample[mean_distance(data, sample, counts).argmin()]
     return medoids
 
 
@@ -61,16 +65,49 @@ def spread(members: np.ndarray, n: int) -> np.ndarray:
     return members[(2 * np.arange(n) + 1) * len(members) // max(1, 2 * n)]
 
 
-def mean_distance(data: Trajectories, sample: np.ndarray) -> np.ndarray:
-    """Return the mean distance of each frame of a sample to all of it: RMSD in nm, or Euclidean."""
+def spread_by_weight(
+    members: np.ndarray, n: int, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return at most `n` members that are evenly spread over their weight, and how much each of them counts.
+
+    The weight is divided into n equal parts, in the order of the members, and the member in the middle of
+    each is taken; one that is in the middle of several parts counts for all of them.
+
+    Examples
+    --------
+    >>> spread_by_weight(np.arange(10, 16), 2, np.array([1.0, 1.0, 0.0, 0.0, 8.0, 2.0]))
+    (array([14]), array([2]))
+    >>> spread_by_weight(np.arange(10, 13), 5, np.array([1.0, 0.0, 3.0]))
+    (array([10, 12]), array([1., 3.]))
+    """
+    if weights is None or not weights.any():
+        return spread(members, n), None
+    positive = weights > 0
+    if np.count_nonzero(positive) <= n:
+        return members[positive], weights[positive]
+    sums = np.cumsum(weights)
+    middles = (np.arange(n) + 0.5) * sums[-1] / n
+    places, counts = np.unique(np.searchsorted(sums, middles), return_counts=True)
+    return members[places], counts
+
+
+def mean_distance(data: Trajectories, sample: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """Return the (weighted) mean distance of each frame of a sample to all: RMSD in nm, or Euclidean."""
+    return np.array([np.average(row, weights=weights) for row in _distances(data, sample)])
+
+
+def _distances(data: Trajectories, sample: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the distances of each frame of a sample to all of it."""
     points, symmetry = data.points[sample], data.symmetry
     if not data.metric.superpose and symmetry is None:
         points = np.asarray(data.vectors)[sample]
-        return np.array([np.linalg.norm(points - each, axis=1).mean() for each in points])
+        yield from (np.linalg.norm(points - each, axis=1) for each in points)
+        return
     if not data.metric.superpose and symmetry is not None:
         atoms = points.reshape(len(sample), -1, 3)
-        images = [symmetry.nearest_images(atoms, each, superpose=False) - each for each in atoms]
-        return np.array([np.sqrt(np.square(each).sum(axis=(1, 2))).mean() for each in images])
+        images = (symmetry.nearest_images(atoms, each, superpose=False) - each for each in atoms)
+        yield from (np.sqrt(np.square(each).sum(axis=(1, 2))) for each in images)
+        return
     import mdtraj as md
 
     orders = [np.arange(points.shape[1])] if symmetry is None else symmetry.permutations
@@ -79,9 +116,5 @@ def mean_distance(data: Trajectories, sample: np.ndarray) -> np.ndarray:
         part.center_coordinates()
     # Not in threads, which for so few frames take longer to meet than to compute.
     options = {"precentered": True, "parallel": False}
-    return np.array(
-        [
-            np.min([md.rmsd(part, parts[0], place, **options) for part in parts], axis=0).mean()
-            for place in range(len(sample))
-        ]
-    )
+    for place in range(len(sample)):
+        yield np.min([md.rmsd(part, parts[0], place, **options) for part in parts], axis=0)

@@ -13,7 +13,7 @@ from mdfuzzy.exports._columns import write_csv
 from mdfuzzy.exports._msm_scripts import estimation_scripts
 from mdfuzzy.exports._names import trajectory_names
 from mdfuzzy.frames.trajectories import Trajectories
-from mdfuzzy.kinetics.dtrajs import core_dtrajs, hard_dtrajs, milestoned_dtrajs, timestep
+from mdfuzzy.kinetics.dtrajs import check_unbiased, core_dtrajs, hard_dtrajs, milestoned_dtrajs, timestep
 from mdfuzzy.memberships.weights import BETA_MEANS
 from mdfuzzy.pipeline.clustering import Clustering
 
@@ -79,7 +79,8 @@ def write_pyemma(
     FileExistsError
         If the files are there already, and `overwrite` is False.
     ValueError
-        If memberships and cores have different numbers of states.
+        If memberships and cores have different numbers of states; if frames have weights, because a bias
+        changes the kinetics.
 
     Warns
     -----
@@ -120,6 +121,7 @@ def write_pyemma(
     ['0.dtraj', '0.npy', '1.dtraj', '1.npy']
     """
     data, cores, memberships = check_result(result), result.milestones, result.memberships
+    check_unbiased(data)
     milestoned = milestoned_dtrajs(data, cores)
     longest = max(map(len, milestoned.dtrajs))
     if lag is None:

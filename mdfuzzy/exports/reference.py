@@ -34,7 +34,7 @@ class ReferenceRmsd(ReadOnly):
     n_atoms : int
         How many atoms were compared.
     mean, std : (K,) float64
-        Mean and standard deviation over the frames of each state; NaN for a state without frames.
+        (Weighted) mean and standard deviation over the frames of each state; NaN for a state without frames.
     peak, medoid : (K,) float64
         Of the density peak and of the medoid.
     least : (K,) float64
@@ -139,12 +139,14 @@ def reference_rmsd(result: Result, reference: "str | os.PathLike[str] | md.Traje
     rmsd = np.concatenate(parts).astype(np.float64)
     medoids, labels = find_medoids(result), result.labels
     members = [np.flatnonzero(labels == state) for state in range(result.n_states)]
+    counts = np.ones(len(frames)) if frames.weights is None else frames.weights
+    means, deviations = np.array([_moments(rmsd[rows], counts[rows]) for rows in members]).T
     nearest = np.array([rows[rmsd[rows].argmin()] if len(rows) else -1 for rows in members])
     return ReferenceRmsd(
         reference=name,
         n_atoms=target.n_atoms,
-        mean=np.array([rmsd[rows].mean() if len(rows) else np.nan for rows in members]),
-        std=np.array([rmsd[rows].std() if len(rows) else np.nan for rows in members]),
+        mean=means,
+        std=deviations,
         peak=rmsd[result.cores.peaks],
         medoid=np.where(medoids >= 0, rmsd[medoids], np.nan),
         least=np.where(nearest >= 0, rmsd[nearest], np.nan),
@@ -159,6 +161,14 @@ def _images(part: "md.Trajectory", target: "md.Trajectory", symmetry: "Symmetry 
         reference = target.xyz[0] - target.xyz[0].mean(axis=0)
         part.xyz = symmetry.nearest_images(part.xyz, reference, superpose=True)
     return part
+
+
+def _moments(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """Return the weighted mean and standard deviation of values; NaN without any weight."""
+    if not weights.any():
+        return np.nan, np.nan
+    mean = float(np.average(values, weights=weights))
+    return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
 
 
 def _loaded(frames: Trajectories) -> "Iterator[md.Trajectory]":

@@ -14,7 +14,7 @@ from mdfuzzy._check import InputValueError, check_int
 from mdfuzzy.exports._checks import Result, check_structures
 from mdfuzzy.exports._columns import frame_columns, write_csv
 from mdfuzzy.exports._viewers import STRUCTURES, TRAJECTORIES, Shown, molecule_style, viewer_scripts
-from mdfuzzy.exports.medoids import find_medoids, spread
+from mdfuzzy.exports.medoids import find_medoids, spread_by_weight
 from mdfuzzy.exports.trajectory_files import Superposition, path_groups
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
@@ -179,8 +179,10 @@ def write_structures(
     return Path(folder).expanduser()
 
 
-def core_frames(cores: Cores, state: int, n: int) -> np.ndarray:
+def core_frames(cores: Cores, state: int, n: int, weights: np.ndarray | None = None) -> np.ndarray:
     """Return at most `n` frames of a core beside its peak, evenly spread over all of them in their order.
+
+    If frames have weights, they are evenly spread over the weight.
 
     Examples
     --------
@@ -190,16 +192,18 @@ def core_frames(cores: Cores, state: int, n: int) -> np.ndarray:
     array([1, 5, 8])
     """
     others = np.flatnonzero(cores.core_of == state)
-    return spread(others[others != cores.peaks[state]], n)
+    others = others[others != cores.peaks[state]]
+    return spread_by_weight(others, n, None if weights is None else weights[others])[0]
 
 
 def _choose(result: Result, regions: TransitionRegions, n: int) -> dict[str, np.ndarray]:
     """Return the frames of each structure file by its name."""
     cores, groups = result.cores, {}
+    weights = None if result.data is None else result.data.weights
     for state, (peak, medoid) in enumerate(zip(cores.peaks, find_medoids(result), strict=True)):
         groups[f"state_{state}_peak"] = np.array([peak], np.int64)
         groups[f"state_{state}_medoid"] = np.array([medoid] if medoid >= 0 else [], np.int64)
-        groups[f"state_{state}_core"] = core_frames(cores, state, n)
+        groups[f"state_{state}_core"] = core_frames(cores, state, n, weights)
     groups |= path_groups(result, regions, n)
     return {name: chosen for name, chosen in groups.items() if len(chosen)}
 

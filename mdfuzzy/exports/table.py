@@ -60,6 +60,7 @@ def write_table(path: str | os.PathLike[str], result: Result, *, overwrite: bool
     - ``trajectory``, ``frame``: both from 0, the frame among the loaded ones of its trajectory;
     - ``time_ps``: in ps, if times are known;
     - ``phi_ALA2``, ``psi_ALA2``, ...: in degrees, of every residue that has both;
+    - ``weight``: if frames have weights, with 1 for the largest;
     - ``state``: that of the highest membership, -1 for frames that reach no core;
     - ``core``: the core that the frame lies in, -1 outside every core;
     - ``membership_0``, ...: in each state; they sum to 1, or less where the walk can get lost.

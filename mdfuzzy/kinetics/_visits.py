@@ -6,7 +6,7 @@ import numpy as np
 
 from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
 from mdfuzzy.frames.trajectories import Trajectories
-from mdfuzzy.kinetics.dtrajs import check_cores, core_dtrajs, milestone, timestep
+from mdfuzzy.kinetics.dtrajs import check_cores, check_unbiased, core_dtrajs, milestone, timestep
 from mdfuzzy.states.cores import Cores
 
 #: One-sided confidence of the bound below the mean dwell time.
@@ -138,6 +138,7 @@ def visits(data: Trajectories, cores: Cores, *, min_exits: int = 10, min_ratio: 
 
     min_exits = check_int("min_exits", min_exits, 1)
     min_ratio = check_real("min_ratio", min_ratio, at_least=1)
+    check_unbiased(data)
     check_cores(data, cores)
     states = len(cores)
     milestoned = milestone(core_dtrajs(data, cores)).dtrajs

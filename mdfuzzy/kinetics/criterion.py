@@ -8,7 +8,7 @@ import numpy.typing as npt
 from mdfuzzy._check import InputValueError, check_real
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
-from mdfuzzy.kinetics.dtrajs import check_data
+from mdfuzzy.kinetics.dtrajs import check_data, check_unbiased
 from mdfuzzy.kinetics.outcomes import make_case
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
@@ -76,6 +76,7 @@ def kinetic_criterion(
     1.0
     """
     check_data(data)
+    check_unbiased(data)
     chosen = np.arange(len(data)) if frames is None else np.asarray(frames)
     mask = np.zeros(len(data), bool)
     mask[chosen] = True

@@ -10,6 +10,15 @@ from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
+#: What is said where the kinetics of frames with weights would be shown.
+LEFT_OUT = "Kinetics are left out: a bias changes how fast states are left, which weights cannot undo."
+#: Why frames with weights have no kinetics, and what to do.
+NO_KINETICS = (
+    "A bias changes how fast states are left, and weights do not undo that. Take kinetics from unbiased runs "
+    "(`assign` gives them memberships in the same states), or use TRAM of deeptime with the energies of the "
+    "bias and the states in data.split(result.labels)."
+)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Milestoned(ReadOnly):
@@ -130,6 +139,7 @@ def hard_dtrajs(data: Trajectories, memberships: Memberships) -> list[np.ndarray
     ... )
     [array([0, 1], dtype=int32), array([1], dtype=int32)]
     """
+    check_unbiased(data)
     check_memberships(data, memberships)
     return [part.copy() for part in data.split(memberships.hard)]
 
@@ -166,6 +176,7 @@ def core_dtrajs(data: Trajectories, cores: Cores) -> list[np.ndarray]:
     >>> mf.kinetics.core_dtrajs(data, mf.Cores([0, 0, 1], [0, -1, 1], [0, 2], [np.inf, 1.0]))
     [array([ 0, -1], dtype=int32), array([1], dtype=int32)]
     """
+    check_unbiased(data)
     check_cores(data, cores)
     return [part.copy() for part in data.split(cores.core_of)]
 
@@ -285,6 +296,7 @@ def transition_counts(data: Trajectories, cores: Cores) -> np.ndarray:
     array([[0, 1],
            [1, 0]])
     """
+    check_unbiased(data)
     check_cores(data, cores)
     counts = np.zeros((len(cores), len(cores)), np.int64)
     for dtraj in milestone(core_dtrajs(data, cores)).dtrajs:
@@ -316,6 +328,12 @@ def check_data(data: Trajectories) -> None:
             f"`data` must be `Frames` or `Features`; got {type(data).__name__}. `load` and `Features` make "
             "them; a clustering holds them as `result.data`."
         )
+
+
+def check_unbiased(data: Trajectories) -> None:
+    """Raise if the frames have weights: a bias changes the kinetics, and weights cannot undo that."""
+    if isinstance(data, Trajectories) and data.weights is not None:
+        raise InputValueError(f"`data` must have no weights for kinetics; got {data!r}. {NO_KINETICS}")
 
 
 def _check_rows(name: str, rows: int, data: Trajectories) -> None:

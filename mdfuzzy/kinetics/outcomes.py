@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError, ReadOnly, check_choice, read_only
 from mdfuzzy.frames.trajectories import Trajectories
-from mdfuzzy.kinetics.dtrajs import check_data
+from mdfuzzy.kinetics.dtrajs import check_data, check_unbiased
 from mdfuzzy.states.cores import Cores
 
 Direction = Literal["next", "last"]
@@ -112,6 +112,7 @@ def find_outcomes(data: Trajectories, cores: Cores | npt.ArrayLike) -> Outcomes:
 def core_labels(data: Trajectories, cores: Cores | npt.ArrayLike) -> tuple[np.ndarray, int]:
     """Return (the core of each frame, -1 outside, (n,) int32; the number of cores), or raise."""
     check_data(data)
+    check_unbiased(data)
     labels = np.asarray(cores.core_of if isinstance(cores, Cores) else cores)
     if labels.shape != (len(data),) or not np.issubdtype(labels.dtype, np.integer) or labels.min() < -1:
         raise InputValueError(

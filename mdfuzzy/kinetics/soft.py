@@ -7,7 +7,7 @@ import numpy as np
 from mdfuzzy._check import InputValueError, ReadOnly, check_real, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_trajectories, interval
-from mdfuzzy.kinetics.dtrajs import check_memberships, timestep
+from mdfuzzy.kinetics.dtrajs import check_memberships, check_unbiased, timestep
 from mdfuzzy.kinetics.markov import check_lag, relaxation_times, time_unit
 from mdfuzzy.kinetics.vamp import SINGULAR, time_lagged_moments, vamp2
 from mdfuzzy.memberships.memberships import Memberships
@@ -132,6 +132,7 @@ def soft_model(
     >>> bool(abs(np.linalg.eigvals(model.matrix).min() - 0.98) < 0.002)
     True
     """
+    check_unbiased(data)
     check_memberships(data, memberships)
     unit, scale = time_unit(timestep(data))
     series = data.split(memberships.values)

@@ -6,7 +6,7 @@ import numpy as np
 
 from mdfuzzy._check import InputValueError, ReadOnly, check_int, check_real, read_only
 from mdfuzzy.frames.trajectories import Trajectories
-from mdfuzzy.kinetics.dtrajs import check_memberships, transition_counts
+from mdfuzzy.kinetics.dtrajs import check_cores, check_memberships, transition_counts
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
@@ -24,12 +24,12 @@ class TransitionRegions(ReadOnly):
     sizes : (m,) int64
         The number of transition frames.
     fractions : (m,) float64
-        Their share of all frames.
+        Their share of all frames; of the weight of all frames, if frames have weights.
     mixing : (m,) float64
         Their mean mixing.
-    transitions : (m,) int64
+    transitions : (m,) int64 or None
         How often the trajectories really went from the core of one to the core of the other, in either
-        direction, with no other core between.
+        direction, with no other core between. None if frames have weights: a bias changes the kinetics.
     frames : tuple of (sizes_i,) int64
         The transition frames of each, the most mixed first.
     threshold : float
@@ -55,14 +55,15 @@ class TransitionRegions(ReadOnly):
     sizes: np.ndarray
     fractions: np.ndarray
     mixing: np.ndarray
-    transitions: np.ndarray
+    transitions: np.ndarray | None
     frames: tuple[np.ndarray, ...]
     threshold: float
     others: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), np.int64))
 
     def __post_init__(self) -> None:
         types = {"fractions": np.float64, "mixing": np.float64}
-        for name in ("pairs", "sizes", "fractions", "mixing", "transitions", "others"):
+        counted = () if self.transitions is None else ("transitions",)
+        for name in ("pairs", "sizes", "fractions", "mixing", "others", *counted):
             array = np.asarray(getattr(self, name), types.get(name, np.int64))
             object.__setattr__(self, name, read_only(array))
         object.__setattr__(self, "pairs", self.pairs.reshape(-1, 2))
@@ -78,11 +79,14 @@ class TransitionRegions(ReadOnly):
 
     def table(self) -> str:
         """Return a table of the transition regions, with the transitions outside them below."""
-        lines = [f"{'states':>7}  {'frames':>8}  {'share':>7}  {'mixing':>7}  transitions"]
-        for (a, b), size, share, mixing, moves in zip(
-            self.pairs, self.sizes, self.fractions, self.mixing, self.transitions, strict=True
+        lines = [f"{'states':>7}  {'frames':>8}  {'share':>7}  {'mixing':>7}"]
+        for (a, b), size, share, mixing in zip(
+            self.pairs, self.sizes, self.fractions, self.mixing, strict=True
         ):
-            lines.append(f"{f'{a}-{b}':>7}  {size:>8,}  {share:>7.3%}  {mixing:>7.2f}  {moves:>11,}")
+            lines.append(f"{f'{a}-{b}':>7}  {size:>8,}  {share:>7.3%}  {mixing:>7.2f}")
+        if self.transitions is not None:
+            counts = ["transitions", *(f"{moves:>11,}" for moves in self.transitions)]
+            lines = [f"{line}  {count}" for line, count in zip(lines, counts, strict=True)]
         if len(self.others):
             listed = ", ".join(f"{a}-{b} ({moves:,})" for a, b, moves in self.others)
             lines.append(f"transitions between states without a transition region: {listed}")
@@ -102,7 +106,8 @@ def find_transition_regions(
     The mixing of a frame is its second-highest membership divided by its highest: 1 half-way between two
     states, 0 in the core of one. A transition frame of two states is one whose highest memberships are
     theirs, with a mixing of at least `threshold`. Two states touch if they have at least `min_frames` of
-    them. The dynamics has no say in it; the transitions that were really made stand beside it.
+    them. The dynamics has no say in it; the transitions that were really made stand beside it, unless frames
+    have weights.
 
     Parameters
     ----------
@@ -147,7 +152,7 @@ def find_transition_regions(
         1-2         1  20.000%     0.82            1
     """
     check_memberships(data, memberships)
-    counts = transition_counts(data, cores)
+    check_cores(data, cores)
     states = memberships.values.shape[1]
     if len(cores) != states:
         raise InputValueError(f"`cores` must have the states of `memberships`, {states}; got {len(cores)}.")
@@ -158,18 +163,23 @@ def find_transition_regions(
     between, pair_of, mixing = between[ranked], pair_of[ranked], mixing[ranked]
     pairs, which, sizes = np.unique(pair_of, axis=0, return_inverse=True, return_counts=True)
     # The larger transition region first; frames keep their order by mixing.
-    order = [each for each in np.argsort(-sizes, kind="stable") if sizes[each] >= min_frames]
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    held = np.bincount(which.ravel(), weights[between], minlength=len(sizes))
+    order = [each for each in np.argsort(-held, kind="stable") if sizes[each] >= min_frames]
     rows = [np.flatnonzero(which.ravel() == each) for each in order]
     frames = tuple(between[each] for each in rows)
     pairs, sizes = pairs[order].reshape(-1, 2), sizes[order]
-    moves = np.triu(counts + counts.T)
-    transitions = moves[tuple(pairs.T)]
-    moves[tuple(pairs.T)] = 0
-    others = np.column_stack([*np.nonzero(moves), moves[moves > 0]])
+    transitions, others = None, np.zeros((0, 3), np.int64)
+    if data.weights is None:
+        counts = transition_counts(data, cores)
+        moves = np.triu(counts + counts.T)
+        transitions = moves[tuple(pairs.T)]
+        moves[tuple(pairs.T)] = 0
+        others = np.column_stack([*np.nonzero(moves), moves[moves > 0]])
     return TransitionRegions(
         pairs=pairs,
         sizes=sizes,
-        fractions=sizes / len(data),
+        fractions=held[order] / weights.sum(),
         mixing=np.array([mixing[each].mean() for each in rows]),
         transitions=transitions,
         frames=frames,

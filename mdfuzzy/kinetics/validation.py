@@ -7,7 +7,7 @@ import numpy as np
 
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics._chapman_kolmogorov import ChapmanKolmogorov, chapman_kolmogorov
-from mdfuzzy.kinetics.dtrajs import milestoned_dtrajs, timestep
+from mdfuzzy.kinetics.dtrajs import check_unbiased, milestoned_dtrajs, timestep
 from mdfuzzy.kinetics.timescales import ImpliedTimescales, implied_timescales
 from mdfuzzy.states.cores import Cores
 
@@ -80,6 +80,7 @@ def validate_cores(
         return Validation(
             None, None, None, "There are no trajectories: the clustering began with neighbours."
         )
+    check_unbiased(data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # trajectories that touch no core are left out
         try:

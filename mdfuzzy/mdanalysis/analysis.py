@@ -5,16 +5,22 @@ from dataclasses import fields
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 from MDAnalysis.analysis.base import AnalysisBase
 
 from mdfuzzy._check import InputTypeError, InputValueError, check_optional_bool
 from mdfuzzy.frames.recording import Recording, check_group, kept_place
+from mdfuzzy.frames.weights import Weights
 from mdfuzzy.pipeline.run import cluster
 from mdfuzzy.pipeline.settings import Settings, describe_settings
 
 if TYPE_CHECKING:
     from MDAnalysis import AtomGroup, Universe
+
+
+#: Keywords that give frames weights, as those of `Trajectories.weighted`.
+_WEIGHTS = ("weights", "log_weights", "temperature")
 
 
 def _with_settings(kind: type["FuzzyModeSeekingAnalysis"]) -> type["FuzzyModeSeekingAnalysis"]:
@@ -29,6 +35,7 @@ def _with_settings(kind: type["FuzzyModeSeekingAnalysis"]) -> type["FuzzyModeSee
         Parameter("mass_weighted", Parameter.KEYWORD_ONLY, default=False),
         Parameter("symmetry", Parameter.KEYWORD_ONLY, default=None),
         Parameter("whole", Parameter.KEYWORD_ONLY, default=None),
+        *(Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in _WEIGHTS),
         Parameter("verbose", Parameter.KEYWORD_ONLY, default=False),
     ]
     chosen = [Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default) for each in fields(Settings)]
@@ -59,6 +66,11 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
     whole : bool, optional
         Whether to put molecules together that the periodic boundary divides. By default where there are
         both a box and bonds.
+    weights, log_weights : array, path, or sequence of them, optional
+        The weight of each frame, or its logarithm, if the simulation was biased: of the frames that are
+        analysed, or of all frames of the trajectory. Or a text file such as PLUMED's COLVAR, as in `load`.
+    temperature : float, optional
+        In K, for a column that holds a bias in kJ/mol.
     verbose : bool
         Show progress bars.
     {settings}
@@ -107,6 +119,9 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         mass_weighted: bool = False,
         symmetry: Any = None,
         whole: bool | None = None,
+        weights: Weights | None = None,
+        log_weights: Weights | None = None,
+        temperature: float | None = None,
         verbose: bool = False,
         **settings: Any,
     ) -> None:
@@ -121,6 +136,7 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         self._whole = check_optional_bool("whole", whole)
         self._compare = {"align": align, "reference": reference, "mass_weighted": mass_weighted}
         self._compare["symmetry"] = symmetry
+        self._weights = {"weights": weights, "log_weights": log_weights, "temperature": temperature}
         self._settings = Settings(**settings)
 
     def run(
@@ -170,6 +186,7 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
             )
         frames = self._recording.frames()
         del self._recording  # its memory
+        frames = frames.weighted(**{name: self._of_these(given) for name, given in self._weights.items()})
         found = cluster(frames, self._settings, progress=self._progress)
         self.results.clustering = found
         self.results.labels = found.labels
@@ -179,3 +196,9 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         self.results.states = found.states
         self.results.n_states = found.n_states
         self.results.beta = found.memberships.beta
+
+    def _of_these(self, given: Any) -> Any:
+        """Return the weights of the analysed frames, if those of all frames of the trajectory are given."""
+        if np.ndim(given) == 1 and len(given) == self._trajectory.n_frames and not isinstance(given[0], str):
+            return np.asarray(given)[self.frames]
+        return given

@@ -12,6 +12,7 @@ from mdfuzzy._check import (
     InputTypeError,
     InputValueError,
     ReadOnly,
+    check_finite,
     check_numbers,
     check_real,
     check_type,
@@ -137,6 +138,7 @@ def scan_beta(
     betas: Sequence[float] | None = None,
     criterion: Callable[[Memberships], float] | None = None,
     frames: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
     **options: object,
 ) -> BetaScan:
     """Solve for the memberships over a range of beta, each from the last, and choose one.
@@ -162,9 +164,11 @@ def scan_beta(
         of the trajectories, `kinetics.kinetic_criterion`. The choice may then be infinite.
     frames : (n,) int array, optional
         Which frames these are, if not all; kept in the result.
+    weights : (n,) array, optional
+        Weights of the points, by which their entropies are averaged.
     **options
-        Passed on to `solve_memberships` (walk_weights, kernel, bandwidth, dimension, unit_density, tolerance,
-        n_jobs).
+        Passed on to `solve_memberships` (sampled, walk_weights, kernel, bandwidth, dimension, unit_density,
+        tolerance, n_jobs).
 
     Returns
     -------
@@ -221,6 +225,7 @@ def scan_beta(
                 f"`frames` must have one index per point of `graph`, shape ({len(graph)},); got shape "
                 f"{frames.shape}."
             )
+    counted = None if weights is None else check_finite("weights", check_numbers("weights", weights))
     scanned, left_out = _solvable(asked, graph, log_density, options)
     entropy, scores = np.empty(len(scanned)), np.full(len(scanned), np.nan)
     residuals, errors = np.empty(len(scanned)), np.empty(len(scanned))
@@ -230,7 +235,8 @@ def scan_beta(
     for at in tqdm(range(len(scanned) - 1, -1, -1), unit=" betas", desc="beta", disable=None):
         solve: dict[str, Any] = {"beta": float(scanned[at]), "start": start, "tolerance": _TOLERANCE}
         mu = _normalised(solve_memberships(graph, log_density, cores, **{**solve, **options}))
-        entropy[at] = membership_entropy(mu.values).mean()
+        entropies = membership_entropy(mu.values)
+        entropy[at] = entropies.mean() if counted is None else np.average(entropies, weights=counted)
         residuals[at], errors[at] = mu.residual, mu.row_sum_error
         if criterion is not None:
             scores[at] = check_real("criterion(memberships)", criterion(mu))

@@ -20,8 +20,13 @@ from mdfuzzy._check import (
     check_real,
     read_only,
 )
+from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.weights import effective_frames
 from mdfuzzy.states.correlation import check_lengths
+
+#: Fewer effective frames than this determine no population: even if they were independent, a population
+#: would have a relative standard error of 14 % (1 / sqrt(50)).
+FEW_EFFECTIVE = 50
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,6 +82,16 @@ class StateFractions(ReadOnly):
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def words(self) -> str:
+        """How many frames the weights leave and where the intervals come from, in a sentence or two."""
+        words = f"The weights leave {self.n_effective:,.0f} effective frames of {self.n_frames:,}."
+        if not self.weighted:
+            words = f"All {self.n_frames:,} frames have equal weight."
+        if self.drawn:
+            words += f" The {100 * self.confidence:g} % intervals come from a bootstrap of {self.drawn}."
+        return words
 
 
 def state_fractions(
@@ -160,6 +175,36 @@ def state_fractions(
         drawn=units.words if len(draws) else "",
         weighted=weights is not None,
     )
+
+
+def warn_of_few_effective(found: StateFractions) -> None:
+    """Warn if weights leave fewer than 50 effective frames in all, or in some of the states.
+
+    Examples
+    --------
+    >>> import pytest
+    >>> few = state_fractions([0, 0, 1, 1], [4], weights=[1.0, 1.0, 3.0, 3.0], n_bootstrap=0)
+    >>> with pytest.warns(UserWarning, match="leave 3 effective frames of 4"):
+    ...     warn_of_few_effective(few)
+    """
+    if not found.weighted:
+        return
+    poor = [
+        f"{state} ({effective:.0f})"
+        for state, effective in enumerate(found.effective)
+        if effective < FEW_EFFECTIVE
+    ]
+    if found.n_effective < FEW_EFFECTIVE:
+        warn_user(
+            f"The weights leave {found.n_effective:.0f} effective frames of {found.n_frames:,}. With fewer "
+            f"than {FEW_EFFECTIVE}, populations are poorly determined. Simulate longer, or leave out the "
+            "beginning of the run, where the bias grows."
+        )
+    elif poor:
+        warn_user(
+            f"Some states hold fewer than {FEW_EFFECTIVE} effective frames, so that their populations are "
+            f"poorly determined: state {', '.join(poor)}."
+        )
 
 
 def _shares(states: npt.ArrayLike, n_states: int | None) -> np.ndarray:

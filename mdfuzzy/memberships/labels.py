@@ -12,8 +12,10 @@ _OTHER = 0.15
 _MANY = 0.005
 
 
-def other_labels(memberships: Memberships, cores: Cores) -> np.ndarray:
+def other_labels(memberships: Memberships, cores: Cores, weights: np.ndarray | None = None) -> np.ndarray:
     """Return the states whose labels hold clearly more or fewer frames than their basins, (S,) int64.
+
+    With weights it is the weight of the frames that counts, not their number.
 
     Examples
     --------
@@ -26,21 +28,35 @@ def other_labels(memberships: Memberships, cores: Cores) -> np.ndarray:
     >>> other_labels(found, mf.Cores(basins, basins, np.array([0, 99]), np.ones(2)))
     array([0, 1])
     """
-    labels = memberships.hard
-    sizes = np.bincount(labels[labels >= 0], minlength=len(cores))
-    apart = np.abs(sizes - cores.basin_sizes)
-    return np.flatnonzero((apart > _OTHER * cores.basin_sizes) & (apart > _MANY * len(memberships)))
+    counted = np.ones(len(memberships)) if weights is None else weights
+    sizes, basins = (_sums(each, counted, len(cores)) for each in (memberships.hard, cores.basins))
+    apart = np.abs(sizes - basins)
+    return np.flatnonzero((apart > _OTHER * basins) & (apart > _MANY * counted.sum()))
 
 
-def warn_of_other_labels(memberships: Memberships, cores: Cores) -> None:
+def warn_of_other_labels(memberships: Memberships, cores: Cores, weights: np.ndarray | None = None) -> None:
     """Warn if labels and basins have clearly different numbers of frames, and say for which states."""
-    found = other_labels(memberships, cores)
+    found = other_labels(memberships, cores, weights)
     if len(found):
-        sizes = np.bincount(memberships.hard[memberships.hard >= 0], minlength=len(cores))
-        told = ", ".join(f"{state} ({sizes[state]:,} and {cores.basin_sizes[state]:,})" for state in found)
-        agree = np.mean(memberships.hard == cores.basins)
+        counted = np.ones(len(memberships)) if weights is None else weights
+        sizes, basins = (_sums(each, counted, len(cores)) for each in (memberships.hard, cores.basins))
+        if weights is None:
+            what, noun, whole = "numbers of frames", " frames", "all frames"
+            told = ", ".join(f"{state} ({sizes[state]:,.0f} and {basins[state]:,.0f})" for state in found)
+        else:
+            what, noun, whole, total = "weights", "", "the weight", counted.sum()
+            told = ", ".join(
+                f"{state} ({sizes[state] / total:.1%} and {basins[state] / total:.1%})" for state in found
+            )
+        agree = np.average(memberships.hard == cores.basins, weights=weights)
         warn_user(
-            f"Labels and basins have different numbers of frames for some states: {told} frames. They agree "
-            f"for {agree:.1%} of all frames. Larger cores bring them together (`core_reach`), and so does a "
+            f"Labels and basins have different {what} for some states: {told}{noun}. They agree "
+            f"for {agree:.1%} of {whole}. Larger cores bring them together (`core_reach`), and so does a "
             "smaller beta."
         )
+
+
+def _sums(labels: np.ndarray, weights: np.ndarray, n_states: int) -> np.ndarray:
+    """Return the weight of the frames of each state, (K,)."""
+    known = labels >= 0
+    return np.bincount(labels[known], weights[known], minlength=n_states)

@@ -75,6 +75,7 @@ def scan_walk(
         betas=None if isinstance(beta, str) else [*default_betas(), beta],
         criterion=criterion,
         frames=frames,
+        weights=scanned["weights"],
         sampled=None if scanned["weights"] is None else scanned["sampled_density"],
         walk_weights=walk_weights,
         unit_density=unit_density,

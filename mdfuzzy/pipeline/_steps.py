@@ -14,11 +14,11 @@ from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import Equilibrium, Pathways, Visits, estimate_equilibrium, find_pathways
 from mdfuzzy.kinetics import visits as count_visits
-from mdfuzzy.kinetics.dtrajs import core_dtrajs, milestone
+from mdfuzzy.kinetics.dtrajs import LEFT_OUT, core_dtrajs, milestone
 from mdfuzzy.kinetics.transition_regions import TransitionRegions, find_transition_regions
 from mdfuzzy.kinetics.validation import Validation, validate_cores
 from mdfuzzy.memberships.beta_scan import BetaScan
-from mdfuzzy.memberships.fractions import StateFractions, state_fractions
+from mdfuzzy.memberships.fractions import StateFractions, state_fractions, warn_of_few_effective
 from mdfuzzy.memberships.labels import warn_of_other_labels
 from mdfuzzy.memberships.memberships import Memberships, solve_memberships
 from mdfuzzy.memberships.reached_cores import find_reached_cores
@@ -407,7 +407,7 @@ def memberships(
         dimension=dimension,
         n_jobs=n_jobs,
     )
-    warn_of_other_labels(found, cores)
+    warn_of_other_labels(found, cores, weights)
     return found
 
 
@@ -450,7 +450,7 @@ def extension_error(fitted: Fitted, *, n_jobs: int | None) -> ExtensionError:
 
 @step()
 def transition_regions(
-    data: Trajectories | None, memberships: Memberships, milestones: Cores
+    data: Trajectories | None, memberships: Memberships, milestones: Cores, weights: np.ndarray | None
 ) -> TransitionRegions | None:
     """Find the frames between two states; None without trajectories."""
     return None if data is None else find_transition_regions(data, memberships, milestones)
@@ -463,9 +463,11 @@ def timestep(data: Trajectories | None) -> float | None:
 
 
 @step()
-def visits(data: Trajectories | None, milestones: Cores, timestep: float | None) -> Visits | None:
-    """Count the visits to the states; None without trajectories."""
-    return None if data is None else count_visits(data, milestones)
+def visits(
+    data: Trajectories | None, milestones: Cores, timestep: float | None, weights: np.ndarray | None
+) -> Visits | None:
+    """Count the visits to the states; None without trajectories, or if a bias changed the kinetics."""
+    return None if data is None or weights is not None else count_visits(data, milestones)
 
 
 @step(message="testing Markov models of the states", when=lambda settings: settings.validate)
@@ -475,13 +477,26 @@ def validation(data: Trajectories | None, milestones: Cores, timestep: float | N
 
 
 @step()
-def fractions(data: Trajectories | None, memberships: Memberships) -> StateFractions | None:
-    """Return the fraction of each state with its bootstrap interval; None without trajectories."""
-    if data is None:
+def fractions(
+    data: Trajectories | None, memberships: Memberships, weights: np.ndarray | None
+) -> StateFractions | None:
+    """Return the (weighted) fraction of each state with its bootstrap interval; None without trajectories."""
+    if data is None and weights is None:
         return None
-    return state_fractions(
-        memberships.hard, data.lengths, n_states=len(memberships.values.T), weights=data.weights
-    )
+    lengths = [len(memberships)] if data is None else data.lengths
+    found = state_fractions(memberships.hard, lengths, n_states=len(memberships.values.T), weights=weights)
+    warn_of_few_effective(found)
+    return found
+
+
+@fractions.explained
+def _(
+    result: StateFractions | None,
+    data: Trajectories | None,
+    memberships: Memberships,
+    weights: np.ndarray | None,
+) -> str | None:
+    return None if result is None or not result.weighted else f"{result.words} {LEFT_OUT}"
 
 
 @step(when=lambda settings: settings.validate)
@@ -518,6 +533,7 @@ def k_scan(
     neighbors: Neighbors,
     dimension: float,
     bandwidth: float | None,
+    weights: np.ndarray | None,
     *,
     level: float,
     density: Density,
@@ -532,6 +548,7 @@ def k_scan(
         level=level,
         density=density,
         min_prominence=prominence,
+        weights=weights,
         n_jobs=n_jobs,
     )
 
@@ -543,6 +560,7 @@ def bootstrap(
     k: int,
     dimension: float,
     bandwidth: float | None,
+    weights: np.ndarray | None,
     *,
     level: float,
     density: Density,
@@ -559,6 +577,7 @@ def bootstrap(
         data.lengths.tolist(),
         k=k,
         n_bootstrap=bootstrap,
+        weights=weights,
         seed=seed,
         level=level,
         density=density,

@@ -11,9 +11,10 @@ from mdfuzzy._messages import warn_user
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import Visits
 from mdfuzzy.kinetics import visits as count_visits
+from mdfuzzy.kinetics.dtrajs import LEFT_OUT
 from mdfuzzy.kinetics.transition_regions import TransitionRegions, find_transition_regions
 from mdfuzzy.memberships.extension import extend_memberships
-from mdfuzzy.memberships.fractions import StateFractions, state_fractions
+from mdfuzzy.memberships.fractions import StateFractions, state_fractions, warn_of_few_effective
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.neighbors.nearest import nearest_frames
 from mdfuzzy.pipeline.clustering import Clustering
@@ -52,10 +53,12 @@ class Assignment(ReadOnly):
         That of the nearest fitted frame.
     transition_regions : TransitionRegions
         The transition frames among the new frames, by their memberships.
-    visits : Visits
-        How often the new trajectories visit each state, and for how long.
+    visits : Visits or None
+        How often the new trajectories visit each state, and for how long; None if the new frames have
+        weights, because a bias changes the kinetics.
     fractions : StateFractions or None
-        The fraction of the new frames in each state, with its bootstrap interval.
+        The fraction of the new frames (of their weight, if they have weights) in each state, with its
+        bootstrap interval.
     fitted : StateTable
         The states of the clustering, to compare the new frames with.
 
@@ -77,7 +80,7 @@ class Assignment(ReadOnly):
     far: float
     log_density: np.ndarray
     transition_regions: TransitionRegions
-    visits: Visits
+    visits: Visits | None
     fitted: StateTable
     fractions: StateFractions | None = None
 
@@ -121,6 +124,8 @@ class Assignment(ReadOnly):
             f"{span(row.fraction_low, row.fraction_high):>16}{fitted.fraction:>12.2%}{row.core:>9,}"
             for row, fitted in zip(self.states, self.fitted, strict=True)
         ]
+        if self.fractions is not None and self.fractions.weighted:
+            lines.append(f"{self.fractions.words} {LEFT_OUT}")
         return "\n".join(lines)
 
     @property
@@ -186,6 +191,8 @@ def assign(
         for each in (fit.cores, fit.milestones)
     )
     far = float(np.quantile(result.neighbors.distances[:, 0], 1 - _FAR))
+    fractions = state_fractions(memberships.hard, new.lengths, n_states=len(cores), weights=new.weights)
+    warn_of_few_effective(fractions)
     found = Assignment(
         data=new,
         memberships=memberships,
@@ -196,8 +203,8 @@ def assign(
         far=far,
         log_density=fit.log_density[nearest],
         transition_regions=find_transition_regions(new, memberships, milestones),
-        visits=count_visits(new, milestones),
-        fractions=state_fractions(memberships.hard, new.lengths, n_states=len(cores), weights=new.weights),
+        visits=count_visits(new, milestones) if new.weights is None else None,
+        fractions=fractions,
         fitted=result.states,
     )
     if found.far_share > _MANY_FAR:

@@ -71,11 +71,13 @@ class Clustering(ReadOnly):
     transition_regions : TransitionRegions or None
         Which states touch, and the transition frames; None without `data`.
     visits : Visits or None
-        How often each state was visited and for how long; None without `data`.
+        How often each state was visited and for how long; None without `data`, or if frames have weights: a
+        bias changes the kinetics.
     validation : Validation or None
         Tests of a Markov model of the states, if asked for.
     fractions : StateFractions or None
-        The fraction of each state with its bootstrap interval; None without `data`.
+        The fraction of each state with its bootstrap interval (of the weight, if frames have weights); None
+        without `data`.
     equilibrium : Equilibrium or None
         Populations, free energies and passage times by a Markov model, if its tests were asked for and found
         a lag time; None for weighted frames: the order of biased frames has no unbiased kinetics.

@@ -7,11 +7,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from mdfuzzy._check import InputValueError, check_choice, check_int
 from mdfuzzy._choices import BetaCriterion, CoreRule, Density, Kernel, WalkGraph, WalkWeights
 from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.weights import frame_weights
 from mdfuzzy.memberships.extension import extend_memberships
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.neighbors.neighbors import euclidean_neighbors
@@ -132,28 +133,51 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         self.metric = metric
         self.n_jobs = n_jobs
 
-    def fit(self, X: npt.ArrayLike, y: object = None) -> "FuzzyModeSeeking":
-        """Find the clusters and the memberships of the points `X`; `y` is ignored."""
+    def fit(
+        self, X: npt.ArrayLike, y: object = None, sample_weight: npt.ArrayLike | None = None
+    ) -> "FuzzyModeSeeking":
+        """Find the clusters and the memberships of the points `X`; `y` is ignored.
+
+        With `sample_weight`, (n,), the density is that of the weighted points.
+        """
         settings = self._settings()
         X = self._check(X, reset=True)
-        data = None
+        data, weights = None, None
+        if sample_weight is not None:
+            given = np.asarray(sample_weight)
+            zero = given.dtype.kind in "biuf" and not given.any()
+            weights = given if zero else _check_sample_weight(sample_weight, X, dtype=np.float64)
+            if zero or weights.min() < 0:
+                raise InputValueError(
+                    f"`sample_weight` must be at least 0, and not all 0; got {weights.min():g} to "
+                    f"{weights.max():g}. Give each point the factor by which it counts."
+                )
+            weights = frame_weights(weights, None, lengths=np.array([X.shape[0]]))
         if self.metric == "euclidean":
-            data = Features(X)
+            data = Features(X, weights=weights)
             neighbors = euclidean_neighbors(X, n_neighbors=settings.n_neighbors(len(X)), n_jobs=self.n_jobs)
         else:
             known = count_neighbors(X, queries=False)
             k = resolve_k(settings.k, X.shape[0], n_neighbors=known)
             neighbors = nearest_of(X, 2 * k, queries=False)
-        self.clustering_ = cluster_neighbors(neighbors, settings, data=data)
+        self.clustering_ = cluster_neighbors(neighbors, settings, data=data, weights=weights)
         self.memberships_ = self.clustering_.memberships.values
         self.labels_ = self.clustering_.memberships.hard
         self.cores_ = self.clustering_.cores.core_of
         self.n_clusters_ = self.clustering_.n_states
         return self
 
-    def fit_transform(self, X: npt.ArrayLike, y: object = None) -> np.ndarray:
+    def fit_transform(
+        self, X: npt.ArrayLike, y: object = None, sample_weight: npt.ArrayLike | None = None
+    ) -> np.ndarray:
         """Fit to `X` and return its memberships, (n, clusters); `y` is ignored."""
-        return self.fit(X).memberships_.copy()
+        return self.fit(X, sample_weight=sample_weight).memberships_.copy()
+
+    def fit_predict(
+        self, X: npt.ArrayLike, y: object = None, sample_weight: npt.ArrayLike | None = None
+    ) -> np.ndarray:
+        """Fit to `X` and return the cluster of each point, (n,) int32; `y` is ignored."""
+        return self.fit(X, sample_weight=sample_weight).labels_
 
     def predict(self, X: npt.ArrayLike) -> np.ndarray:
         """Return the cluster in which each point of `X` has its largest membership, (m,) int32."""

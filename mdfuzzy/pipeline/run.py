@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import numpy.typing as npt
 
 import mdfuzzy.pipeline._steps  # noqa: F401  (declares the steps)
@@ -12,6 +13,8 @@ from mdfuzzy._check import InputTypeError, InputValueError, check_type
 from mdfuzzy._threads import limited_threads
 from mdfuzzy.frames.features import as_data
 from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.frames.weights import Weights, frame_weights
+from mdfuzzy.kinetics.dtrajs import NO_KINETICS
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.pipeline._cache import Run, Store
 from mdfuzzy.pipeline._sampled import OF_ALL, results_of_all
@@ -28,6 +31,8 @@ def cluster(
     data: Trajectories | Neighbors | npt.ArrayLike | Sequence[npt.ArrayLike],
     settings: Settings | None = None,
     *,
+    weights: Weights | None = None,
+    log_weights: Weights | None = None,
     store: Store | None = None,
     progress: bool | None = None,
     client: "Client | None" = None,
@@ -44,6 +49,9 @@ def cluster(
         taken as they are; they know no trajectories, so there are no kinetics.
     settings : Settings, optional
         All choices; by default every one is made from the data, but for beta, which is 2.
+    weights, log_weights : array or sequence of arrays, optional
+        The weight of each frame, or its logarithm, up to a constant, if the frames were sampled from another
+        ensemble than the one of interest; instead of those that `data` has. See `Trajectories.weighted`.
     store : RunDir, optional
         Where finished steps are saved and found again: `RunDir("folder")`.
     progress : bool, optional
@@ -96,13 +104,18 @@ def cluster(
             f"`store` must be a `RunDir`; got {store!r}. Use store=mf.RunDir({str(store)!r})."
         )
     if isinstance(data, Neighbors):
+        lengths = np.array([len(data)])
+        found = frame_weights(weights, log_weights, lengths=lengths)
         for name, value in (("store", store), ("client", client)):
             if value is not None:
                 raise InputValueError(
                     f"`{name}` must be None for neighbours; got {value!r}. They are found already."
                 )
-        return cluster_neighbors(data, settings)
+        return cluster_neighbors(data, settings, weights=found)
     data = as_data(data)
+    if weights is not None or log_weights is not None:
+        data = data.weighted(weights, log_weights=log_weights)
+    _check_unbiased(settings, data.weights)
     if len(data) < 3:
         raise InputValueError(f"`data` must hold at least 3 frames; got {len(data)}. States need a sample.")
     if layout is not None and not data.metric.superpose:
@@ -137,7 +150,11 @@ def _cluster_sample(
 
 
 def cluster_neighbors(
-    neighbors: Neighbors, settings: Settings, *, data: Trajectories | None = None
+    neighbors: Neighbors,
+    settings: Settings,
+    *,
+    data: Trajectories | None = None,
+    weights: np.ndarray | None = None,
 ) -> Clustering:
     """Do all that follows the search for neighbours.
 
@@ -149,9 +166,29 @@ def cluster_neighbors(
         All choices.
     data : Frames or Features, optional
         What they are neighbours in: for kinetics, and for choosing beta on some of very many frames.
+    weights : (n,) float64, optional
+        Weights of the points, if `data` is not given.
     """
+    inputs = {"data": data, "neighbors": neighbors} | ({} if data is not None else {"weights": weights})
+    _check_unbiased(settings, weights if data is None else data.weights)
     with limited_threads(settings.n_jobs):
-        return _assemble(Run(settings, {"data": data, "neighbors": neighbors}))
+        return _assemble(Run(settings, inputs))
+
+
+def _check_unbiased(settings: Settings, weights: np.ndarray | None) -> None:
+    """Raise if settings ask for what frames with weights do not have."""
+    if weights is None:
+        return
+    if settings.validate:
+        raise InputValueError(f"`validate` must be False if frames have weights; got True. {NO_KINETICS}")
+    if settings.beta == "kinetic":
+        raise InputValueError(
+            f"`beta` must be a number or 'entropy' if frames have weights; got 'kinetic'. {NO_KINETICS}"
+        )
+    if settings.walk_weights == "linear":
+        raise InputValueError(
+            "`walk_weights` must be 'power' if frames have weights; got 'linear', which has no form for them."
+        )
 
 
 def _assemble(run: Run) -> Clustering:

@@ -34,11 +34,14 @@ class State:
     fraction_low, fraction_high : float or None
         Its bootstrap interval (95 %): `state_fractions`.
     population : float or None
-        The probability of the state in equilibrium by the Markov model, if there is one that includes it.
+        The probability of the state in equilibrium: by the weights, if frames have weights (the same as the
+        fraction), or by the Markov model, if there is one that includes the state.
     population_low, population_high : float or None
         Its bootstrap interval (95 %).
     free_energy, free_energy_low, free_energy_high : float or None
         The same as a free energy relative to the most populated state, in kT.
+    effective : float or None
+        If frames have weights: the effective number of frames of the state, (sum w)^2 / sum w^2.
     core : int
         How many frames are in its core.
     prominence : float
@@ -52,6 +55,12 @@ class State:
         first of all in a trajectory.
     dwell : float or None
         Mean time of an unbroken stay in its basin, in the unit of the table.
+    population : float or None
+        If frames have weights: the share of the weight of all frames that the frames of this state hold.
+    low, high : float or None
+        The ends of the 95 % confidence interval of the population; NaN if it is not known.
+    effective : float or None
+        If frames have weights: the effective number of frames of this state.
 
     Examples
     --------
@@ -80,6 +89,7 @@ class State:
     free_energy: float | None = None
     free_energy_low: float | None = None
     free_energy_high: float | None = None
+    effective: float | None = None
 
 
 class StateTable(Sequence[State]):
@@ -135,9 +145,11 @@ class StateTable(Sequence[State]):
     def __str__(self) -> str:
         timed = any(row.visits is not None for row in self)
         bounded = any(row.fraction_low is not None for row in self)
-        modelled = any(row.population is not None for row in self)
+        weighted = any(row.effective is not None for row in self)
+        modelled = any(row.population is not None for row in self) and not weighted
         residues = self.residues if len(self.residues) <= _MAX_RESIDUES else ()
-        head = f"{'state':<7}{'frames':>8}{'fraction':>9}"
+        head = f"{'state':<7}{'frames':>8}"
+        head += f"{'effective':>11}{'population':>12}" if weighted else f"{'fraction':>9}"
         head += f"{'interval':>16}" if bounded else ""
         head += f"{'population':>12}{'interval':>16}" if modelled else ""
         head += f"{'core':>7}{'prominence':>12}{'peak':>10}"
@@ -145,7 +157,10 @@ class StateTable(Sequence[State]):
         head += f"{'visits':>8}{'dwell':>12}" if timed else ""
         lines = [head]
         for row in self:
-            line = f"{row.state:<7}{row.frames:>8,}{row.fraction:>9.2%}"
+            line = f"{row.state:<7}{row.frames:>8,}"
+            line += (
+                f"{row.effective or 0:>11,.0f}{row.fraction:>12.2%}" if weighted else f"{row.fraction:>9.2%}"
+            )
             line += f"{span(row.fraction_low, row.fraction_high):>16}" if bounded else ""
             if modelled:
                 known = "-" if row.population is None else f"{row.population:.2%}"
@@ -164,12 +179,19 @@ def span(low: float | None, high: float | None) -> str:
 
     Examples
     --------
-    >>> span(0.1234, 0.5), span(None, None)
-    ('12.3 to 50.0%', '-')
+    >>> span(0.1234, 0.5), span(0.00041, 0.0123), span(None, None)
+    ('12.3 to 50.0%', '0.041 to 1.2%', '-')
     """
     if low is None or high is None or not np.isfinite([low, high]).all():
         return "-"
-    return f"{100 * low:.1f} to {100 * high:.1f}%"
+    return f"{_digits(100 * low)} to {_digits(100 * high)}%"
+
+
+def _digits(percent: float) -> str:
+    """Write a number of per cent with one decimal, and a small one with two digits."""
+    if percent >= 1 or percent < 0.001:
+        return f"{percent:.1f}"
+    return np.format_float_positional(float(f"{percent:.2g}"), trim="-")
 
 
 def _stay(time: float, unit: str) -> str:
@@ -196,6 +218,8 @@ def tabulate_states(
         if fractions is not None:
             numbers["fraction"] = float(fractions.values[state])
             numbers |= _bounds("fraction", fractions.low[state], fractions.high[state])
+        if fractions is not None and fractions.weighted:
+            numbers |= _by_weight(fractions, state)
         if equilibrium is not None and state in equilibrium.states:
             numbers |= _in_equilibrium(equilibrium, equilibrium.states.tolist().index(state))
         rows.append(
@@ -214,6 +238,16 @@ def tabulate_states(
         )
     residues = () if data is None or phi is None else data.residues
     return StateTable(rows, residues, "ps" if visits is None else visits.unit)
+
+
+def _by_weight(fractions: StateFractions, state: int) -> dict[str, float | None]:
+    """Return the population of a state of weighted frames, its free energy and its effective frames."""
+    low, high, value = fractions.low[state], fractions.high[state], float(fractions.values[state])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        energy, least, most = -np.log(np.array([value, high, low]) / fractions.values.max())
+    numbers: dict[str, float | None] = {"population": value, "effective": float(fractions.effective[state])}
+    numbers["free_energy"] = float(energy)
+    return numbers | _bounds("population", low, high) | _bounds("free_energy", least, most)
 
 
 def _in_equilibrium(model: "Equilibrium", place: int) -> dict[str, float | None]:

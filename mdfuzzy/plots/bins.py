@@ -5,7 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import InputValueError, ReadOnly, check_finite, check_int, check_real, read_only
+from mdfuzzy._check import (
+    InputValueError,
+    ReadOnly,
+    check_finite,
+    check_int,
+    check_numbers,
+    check_real,
+    read_only,
+)
 
 #: A bin whose smoothed count is less than this is empty: a lone frame still shows as one bin.
 _EMPTY = 0.1
@@ -25,6 +33,8 @@ class Bins(ReadOnly):
         The number of frames in each bin.
     periodic : tuple of 2 bool
         Along which coordinates the last bin is a neighbour of the first.
+    weights : (n,) float64 or None
+        The weight of every frame, by which means and free energies are weighted; None without.
 
     See Also
     --------
@@ -42,6 +52,7 @@ class Bins(ReadOnly):
     index: np.ndarray
     counts: np.ndarray
     periodic: tuple[bool, bool]
+    weights: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "edges", tuple(read_only(edges) for edges in self.edges))
@@ -50,6 +61,13 @@ class Bins(ReadOnly):
 
     def __len__(self) -> int:
         return len(self.index)
+
+    @property
+    def masses(self) -> np.ndarray:
+        """The weight of the frames in each bin, (b, b); their number without weights."""
+        if self.weights is None:
+            return self.counts
+        return np.bincount(self.index, self.weights, minlength=self.counts.size).reshape(self.counts.shape)
 
     @property
     def centers(self) -> tuple[np.ndarray, np.ndarray]:
@@ -64,43 +82,56 @@ class Bins(ReadOnly):
         return float(x[0]), float(x[-1]), float(y[0]), float(y[-1])
 
     def mean(self, values: npt.ArrayLike) -> np.ndarray:
-        """Return the mean of `values`, one number or row per frame, in each bin; NaN where it is empty."""
+        """Return the (weighted) mean of `values`, one number or row per frame, in each bin.
+
+        NaN where a bin is empty, or its frames have no weight.
+        """
         values = self._check_values(values)
         columns = values.reshape(len(self), -1)
+        if self.weights is not None:
+            columns = columns * self.weights[:, None]
         sums = [np.bincount(self.index, column, minlength=self.counts.size) for column in columns.T]
         with np.errstate(invalid="ignore"):
-            means = np.stack(sums, axis=-1) / self.counts.reshape(-1, 1)
+            means = np.stack(sums, axis=-1) / self.masses.reshape(-1, 1)
         return means.reshape(*self.counts.shape, *values.shape[1:])
 
     def most_common(self, labels: npt.ArrayLike) -> np.ndarray:
         """Return the label (0 or more) that most frames of each bin have; -1 where none has any.
 
         Frames with a negative label among `labels` do not count; of equally common ones the smallest wins.
+        With weights, it is the label that holds most of the weight.
         """
         labels = self._check_values(labels)
-        most, common = np.zeros(self.counts.size, np.int64), np.full(self.counts.size, -1, np.int32)
+        most, common = np.zeros(self.counts.size), np.full(self.counts.size, -1, np.int32)
         for label in np.unique(labels[labels >= 0]):
-            number = np.bincount(self.index[labels == label], minlength=self.counts.size)
+            those = labels == label
+            weights = None if self.weights is None else self.weights[those]
+            number = np.bincount(self.index[those], weights, minlength=self.counts.size)
             common[number > most] = label
             np.maximum(most, number, out=most)
         return common.reshape(self.counts.shape)
 
     def smooth_counts(self, width: float = 1.0) -> np.ndarray:
         """Return the counts blurred by a Gaussian of `width` bins, which wraps round periodic coordinates."""
+        return self._smooth(self.counts, width)
+
+    def _smooth(self, values: np.ndarray, width: float) -> np.ndarray:
         from scipy.ndimage import gaussian_filter
 
         width = check_real("width", width, at_least=0)
         modes = ["wrap" if periodic else "constant" for periodic in self.periodic]
-        return gaussian_filter(self.counts.astype(np.float64), width, mode=modes)
+        return gaussian_filter(values.astype(np.float64), width, mode=modes)
 
     def free_energy(self, width: float = 1.0) -> np.ndarray:
         """Return minus the logarithm of the smoothed counts (`width` in bins), in kT above the lowest bin.
 
         NaN where no frame is near. It is the free energy of the molecule if the frames sample its
-        equilibrium.
+        equilibrium; with weights, the weight of the frames is taken instead of their number.
         """
         counts = self.smooth_counts(width)
-        return -np.log(np.where(counts < _EMPTY, np.nan, counts) / counts.max())
+        masses = counts if self.weights is None else self._smooth(self.masses, width)
+        known = (counts >= _EMPTY) & (masses > 0)
+        return -np.log(np.where(known, masses, np.nan) / masses.max())
 
     def _check_values(self, values: npt.ArrayLike) -> np.ndarray:
         values = np.asarray(values)
@@ -127,6 +158,7 @@ def bin_points(
     *,
     number: int | None = None,
     periods: tuple[float | None, float | None] = (None, None),
+    weights: npt.ArrayLike | None = None,
 ) -> Bins:
     """Count points in a grid of bins.
 
@@ -139,6 +171,8 @@ def bin_points(
     periods : tuple of 2 (float or None)
         The period of each coordinate. The grid of a periodic coordinate reaches from minus half
         the period to half of it, that of another from the smallest value to the largest.
+    weights : (n,) array, optional
+        The weight of each point, for means and free energies.
 
     Returns
     -------
@@ -177,7 +211,21 @@ def bin_points(
     index = (places[0] * number + places[1]).astype(np.int32)
     counts = np.bincount(index, minlength=number * number).reshape(number, number)
     x, y = periods
-    return Bins((edges[0], edges[1]), index, counts, (x is not None, y is not None))
+    periodic = x is not None, y is not None
+    return Bins((edges[0], edges[1]), index, counts, periodic, check_weights(weights, len(points)))
+
+
+def check_weights(weights: npt.ArrayLike | None, n: int) -> np.ndarray | None:
+    """Return the weights of n points, or raise."""
+    if weights is None:
+        return None
+    values = check_finite("weights", check_numbers("weights", weights))
+    if values.shape != (n,) or values.min() < 0 or not values.any():
+        raise InputValueError(
+            f"`weights` must have one value per point, shape ({n},), at least 0 and not all 0; got shape "
+            f"{values.shape}."
+        )
+    return values
 
 
 def _limits(values: np.ndarray) -> tuple[float, float]:

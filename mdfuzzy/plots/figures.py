@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -84,6 +85,8 @@ def overview(
     ['frames', 'states', 'transitions']
     """
     projection = _projection(result, residue) if projection is None else projection
+    if projection.weights is None:
+        projection = replace(projection, weights=result.weights)
     figure = new_figure(11.4, 3.1)
     grid = projection.bin()
     titles: dict[Kind, str] = {"density": "frames", "states": "states", "second": "transitions"}
@@ -261,5 +264,6 @@ def _projection(result: Clustering, residue: int | str | None) -> Projection:
         return torsions(result.data) if len(result.data.residues) == 1 else project(result.data)
     if result.data.columns.shape[1] == 1:  # over the density, for want of a second feature
         values = np.column_stack([result.data.columns, result.log_density])
-        return Projection(values, (result.data.labels[0], "log density"), (result.data.periods[0], None))
+        labels, periods = (result.data.labels[0], "log density"), (result.data.periods[0], None)
+        return Projection(values, labels, periods, weights=result.weights)
     return project(result.data)

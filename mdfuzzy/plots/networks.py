@@ -111,21 +111,18 @@ def state_network(
 
 @dataclass(frozen=True)
 class Link:
-    """Two states, the number of frames between them, and how often trajectories went across."""
+    """Two states, the number of frames between them, and how often trajectories went across, if known."""
 
     pair: tuple[int, int]
     size: int
-    transitions: int
+    transitions: int | None
 
 
 def list_links(transition_regions: TransitionRegions) -> list[Link]:
     """List the transition regions, and then the pairs that have none but were passed between."""
-    rows = zip(
-        transition_regions.pairs.tolist(),
-        transition_regions.sizes.tolist(),
-        transition_regions.transitions.tolist(),
-        strict=True,
-    )
+    pairs, moves = transition_regions.pairs.tolist(), transition_regions.transitions
+    counts = [None] * len(pairs) if moves is None else moves.tolist()
+    rows = zip(pairs, transition_regions.sizes.tolist(), counts, strict=True)
     links = [Link((a, b), size, times) for (a, b), size, times in rows]
     return links + [Link((a, b), 0, times) for a, b, times in transition_regions.others.tolist()]
 
@@ -220,17 +217,18 @@ def _draw_links(ax: "Axes", links: list["Link"], places: np.ndarray) -> None:
     most = max((link.size for link in links), default=0)
     seen = {}
     for link in links:
-        kind = "passed" if not link.size else "crossed" if link.transitions else "never"
+        kind = "passed" if not link.size else "never" if link.transitions == 0 else "crossed"
         style = dict(_STYLES[kind])
         if kind == "crossed":
             style["linewidth"] *= (0.2 + 0.8 * np.log1p(link.size) / np.log1p(most)) * 1.4
         ends = places[list(link.pair)]
         ax.plot(*ends.T, zorder=1, **style)
         x, y = ends.mean(axis=0)
-        ax.text(
-            x, y, f"{link.transitions:,}", ha="center", va="center", fontsize=8.5, zorder=2,
-            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
-        )  # fmt: skip
+        if link.transitions is not None:
+            ax.text(
+                x, y, f"{link.transitions:,}", ha="center", va="center", fontsize=8.5, zorder=2,
+                bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
+            )  # fmt: skip
         seen[kind] = Line2D([], [], label=_NAMES[kind], **_STYLES[kind])
     handles = [seen[kind] for kind in _STYLES if kind in seen]
     if handles:

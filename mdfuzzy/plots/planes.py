@@ -1,5 +1,6 @@
 """States and transitions on two coordinates: the Ramachandran plot, and the same for any other two."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
@@ -59,7 +60,8 @@ def ramachandran(
         What to show of the frames in each bin:
 
         - `density`: their number, on a logarithmic scale;
-        - `free_energy`: minus its logarithm in kT, smoothed, with a contour line every kT;
+        - `free_energy`: minus its logarithm in kT (of the weight of the frames, if they have weights),
+          smoothed, with a contour line every kT;
         - `states`: the state to which most of them belong, paler where there are few;
         - `membership`: their mean membership of one `state`;
         - `second`: the mean of their second-highest membership, which shows the transition regions:
@@ -204,6 +206,8 @@ def draw(
         raise InputValueError(
             f"`state` must be given with kind='membership' only; got {state!r} with {chosen!r}."
         )
+    if projection.weights is None and isinstance(values, Clustering):
+        projection = replace(projection, weights=values.weights)
     grid = bins if isinstance(bins, Bins) else projection.bin(bins)
     listed = memberships.values.shape[1] if chosen == "states" else 0
     ax = axes_of(ax, width=5.2 + 1.1 * (listed // _ROWS))
@@ -294,16 +298,18 @@ def _paint_states(ax: "Axes", grid: Bins, memberships: Memberships, guide: bool)
     strength = np.where(grid.counts > 0, strength, 0.0)
     _show(ax, grid, 1.0 - strength[..., None] * (1.0 - colored))
     if guide:
-        shares = np.bincount(hard[hard >= 0], minlength=n_states) / len(hard)
+        weights = np.ones(len(hard)) if grid.weights is None else grid.weights
+        shares = np.bincount(hard[hard >= 0], weights[hard >= 0], minlength=n_states) / weights.sum()
         handles = [
             Patch(facecolor=colors[at], edgecolor="0.3", linewidth=0.4, label=f"{at}: {percent(share)}")
             for at, share in enumerate(shares)
         ]
         if (hard < 0).any():
-            handles.append(Patch(facecolor=NO_STATE, label=f"none: {percent((hard < 0).mean())}"))
+            none = percent(float(weights[hard < 0].sum() / weights.sum()))
+            handles.append(Patch(facecolor=NO_STATE, label=f"none: {none}"))
         ax.legend(
             handles=handles,
-            title="state: frames",
+            title="state: frames" if grid.weights is None else "state: population",
             loc="center left",
             bbox_to_anchor=(1.0, 0.5),
             frameon=False,

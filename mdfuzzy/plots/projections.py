@@ -31,6 +31,8 @@ class Projection(ReadOnly):
         The period of each coordinate; None if it has none.
     equal : bool
         Whether both have the same unit, so that a picture should give them the same scale.
+    weights : (n,) float64 or None
+        The weight of every frame, if frames have weights.
 
     See Also
     --------
@@ -48,6 +50,7 @@ class Projection(ReadOnly):
     labels: tuple[str, str]
     periods: tuple[float | None, float | None] = (None, None)
     equal: bool = False
+    weights: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)
@@ -64,7 +67,7 @@ class Projection(ReadOnly):
 
     def bin(self, number: int | None = None) -> Bins:
         """Count the frames in a grid of `number` by `number` bins, as `bin_points` does."""
-        return bin_points(self.values, number=number, periods=self.periods)
+        return bin_points(self.values, number=number, periods=self.periods, weights=self.weights)
 
 
 def torsions(frames: Trajectories, residue: int | str = 0) -> Projection:
@@ -117,7 +120,8 @@ def torsions(frames: Trajectories, residue: int | str = 0) -> Projection:
         )
     of = f" of {frames.residues[at]}" if len(frames.residues) > 1 else ""
     values = np.stack([frames.phi[:, at], frames.psi[:, at]], axis=1)
-    return Projection(values, (f"φ{of} (degrees)", f"ψ{of} (degrees)"), (360.0, 360.0), equal=True)
+    labels = f"φ{of} (degrees)", f"ψ{of} (degrees)"
+    return Projection(values, labels, (360.0, 360.0), equal=True, weights=frames.weights)
 
 
 def project(
@@ -169,11 +173,13 @@ def project(
             for at, share in zip(pair, shares, strict=True)
         )
         names = first, second
-        return Projection(values, names if labels is None else _check_labels(labels), equal=True)
+        names = names if labels is None else _check_labels(labels)
+        return Projection(values, names, equal=True, weights=data.weights)
     pair = _check_columns(columns, data.columns.shape[1], "So many features there are.")
     x, y = (data.periods[at] for at in pair)
     names = (data.labels[pair[0]], data.labels[pair[1]]) if labels is None else _check_labels(labels)
-    return Projection(data.columns[:, pair], names, (x, y), equal=x == y is not None)
+    equal = x == y is not None
+    return Projection(data.columns[:, pair], names, (x, y), equal=equal, weights=data.weights)
 
 
 def _check_columns(columns: tuple[int, int], number: int, remedy: str) -> tuple[int, int]:

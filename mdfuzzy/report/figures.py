@@ -105,6 +105,7 @@ def beta_figure(result: Clustering) -> dict[str, Any]:
 def network_figure(result: Clustering) -> dict[str, Any]:
     """Draw the states as circles, and transition regions and transitions as lines between them."""
     colors = state_colors(result.n_states)
+    whole = "all frames" if result.weights is None else "the weight"
     shares = [row.fraction for row in result.states]
     links = list_links(cast("TransitionRegions", result.transition_regions))
     places = layout_states(result.n_states, np.array([link.pair for link in links]).reshape(-1, 2))
@@ -115,7 +116,7 @@ def network_figure(result: Clustering) -> dict[str, Any]:
         style = {"color": "#7b8794", "width": 1.5, "dash": "dot"}
         if link.size:
             width = 1 + 1.2 * np.log10(1 + link.size)
-            style = {"color": "#b8c2cc", "width": width, "dash": "solid" if moves else "dash"}
+            style = {"color": "#b8c2cc", "width": width, "dash": "dash" if moves == 0 else "solid"}
         traces.append(
             {
                 "type": "scatter",
@@ -127,10 +128,9 @@ def network_figure(result: Clustering) -> dict[str, Any]:
             }
         )
         middles.append(places[[a, b]].mean(axis=0))
-        numbers.append(f"{moves:,}")
-        texts.append(
-            f"states {a} and {b}: {counted(moves, 'transition')}, {counted(link.size, 'frame')} between"
-        )
+        numbers.append("" if moves is None else f"{moves:,}")
+        seen = "" if moves is None else f"{counted(moves, 'transition')}, "
+        texts.append(f"states {a} and {b}: {seen}{counted(link.size, 'frame')} between")
     if links:
         middle = rounded(np.array(middles).T)
         traces.append(
@@ -146,7 +146,7 @@ def network_figure(result: Clustering) -> dict[str, Any]:
         {
             **{"type": "scatter", "mode": "markers+text", "x": x, "y": y},
             "text": [f"<b>{state}</b>" for state in range(len(shares))],
-            "hovertext": [f"state {state}: {share:.1%} of all frames" for state, share in enumerate(shares)],
+            "hovertext": [f"state {state}: {share:.1%} of {whole}" for state, share in enumerate(shares)],
             "hoverinfo": "text",
             "textfont": {"size": 13, "color": [ink_on(color) for color in colors]},
             "marker": {

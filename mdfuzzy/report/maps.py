@@ -122,8 +122,9 @@ def describe_maps(result: Clustering) -> dict[str, Any] | None:
         "betas": [_beta_text(each.beta) for each in solved],
         "chosen": next(place for place, each in enumerate(solved) if each.beta == used),
         "scanned": [len(each.values) for each in solved],
-        "fractions": rounded([each.values.mean(axis=0, dtype=np.float64) for each in solved], 4),
-        "between": rounded([np.mean(each.values.max(axis=1) < CERTAIN) for each in solved], 3),
+        "weighted": result.weights is not None,
+        "fractions": rounded([_mean(result, each, each.values) for each in solved], 4),
+        "between": rounded([_mean(result, each, each.values.max(axis=1) < CERTAIN) for each in solved], 3),
         "panels": few and len(planes) > 2,
         "hidden": len(planes) - len(described),
         "planes": [
@@ -136,6 +137,14 @@ def describe_maps(result: Clustering) -> dict[str, Any] | None:
             for name, plane, (shown, bins) in ((name, planes[name](), how) for name, how in described.items())
         ],
     }
+
+
+def _mean(result: Clustering, solution: Solution, values: np.ndarray) -> np.ndarray:
+    """Return the mean of values over the frames of a solution, by their weights."""
+    if result.weights is None:
+        return np.asarray(values.mean(axis=0, dtype=np.float64))
+    weights = result.weights if solution.frames is None else result.weights[solution.frames]
+    return np.asarray(np.average(values, axis=0, weights=weights))
 
 
 def _within_budget(
@@ -182,7 +191,14 @@ def _describe_plane(
         "cells": pack(cells.astype(np.int32)),
         "counts": pack(grid.counts.reshape(-1)[cells].astype(np.int32)),
         "layers": pack(np.stack(layers)),
-    }
+    } | ({} if grid.weights is None else {"energies": _energies(grid, cells)})
+
+
+def _energies(grid: Bins, cells: np.ndarray) -> list[float | None]:
+    """Return the free energy of bins in kT above the lowest, by the weight of their frames; None for none."""
+    masses = grid.masses.reshape(-1)
+    with np.errstate(divide="ignore"):
+        return list(rounded(np.log(masses.max() / masses[cells]), 3))
 
 
 def _hard(values: np.ndarray) -> np.ndarray:
@@ -197,12 +213,14 @@ def _part(grid: Bins, frames: np.ndarray | None) -> Bins:
         return grid
     index = grid.index[frames]
     counts = np.bincount(index, minlength=grid.counts.size).reshape(grid.counts.shape)
-    return Bins(grid.edges, index, counts, grid.periodic)
+    weights = None if grid.weights is None else grid.weights[frames]
+    return Bins(grid.edges, index, counts, grid.periodic, weights)
 
 
 def _marks(plane: Projection, result: Clustering) -> dict[str, Any]:
     """Return where the peaks of the states are, and the most mixed frame of each transition region."""
-    peaks = [f"<b>state {row.state}</b>, {row.fraction:.1%} of all frames: its peak" for row in result.states]
+    whole = "all frames" if result.weights is None else "the weight"
+    peaks = [f"<b>state {row.state}</b>, {row.fraction:.1%} of {whole}: its peak" for row in result.states]
     marks = {"peaks": _points(plane, result.cores.peaks, peaks)}
     marks["peaks"]["labels"] = _labels(plane, result.cores.peaks)
     transition_regions = result.transition_regions

@@ -9,6 +9,7 @@ import numpy as np
 
 from mdfuzzy._messages import counted, duration
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
+from mdfuzzy.kinetics.dtrajs import LEFT_OUT
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.report.structures import place_of, torsion_text
@@ -72,10 +73,14 @@ def headline(result: Clustering) -> str:
     cards = [("state" if result.n_states == 1 else "states", f"{result.n_states}", "")]
     if result.transition_regions is not None:
         found = result.transition_regions
-        moves = int(found.transitions.sum() + found.others[:, 2].sum())
-        word = "transition region" if len(found) == 1 else "transition regions"
-        cards.append((word, f"{len(found)}", f"{counted(moves, 'transition')} seen"))
+        word, seen = "transition region" if len(found) == 1 else "transition regions", ""
+        if found.transitions is not None:
+            moves = int(found.transitions.sum() + found.others[:, 2].sum())
+            seen = f"{counted(moves, 'transition')} seen"
+        cards.append((word, f"{len(found)}", seen))
     cards.append(("frames", f"{len(result):,}", f"of {data.width}" if data is not None else ""))
+    if result.weights is not None and result.fractions is not None:
+        cards.append(("effective frames", f"{result.fractions.n_effective:,.0f}", "by their weights"))
     if data is not None:
         word = "trajectory" if data.n_trajectories == 1 else "trajectories"
         cards.append((word, f"{data.n_trajectories:,}", ""))
@@ -141,9 +146,10 @@ def hidden(shown: dict[str, Any] | None, nouns: str) -> str:
 def states_table(result: Clustering) -> str:
     """Return the table of states."""
     colors, visits = state_colors(result.n_states), result.visits
-    torsions = _few_torsions(result)
+    torsions, weighted = _few_torsions(result), result.weights is not None
     bounded = any(row.fraction_low is not None for row in result.states)
-    heads = ["state", "fraction of frames", "frames", "core", "prominence"]
+    heads = ["state", "population" if weighted else "fraction of frames"]
+    heads += ["effective frames"] * weighted + ["frames", "core", "prominence"]
     heads += ["φ, ψ at its peak"] * torsions + ["peak frame"]
     heads += ["visits", "dwell", "until the next", "metastable"] * (visits is not None)
     rows = []
@@ -153,6 +159,7 @@ def states_table(result: Clustering) -> str:
             bar(row.fraction, colors[row.state])
             + share(row.fraction)
             + f"<br><small>{span(row.fraction_low, row.fraction_high)}</small>" * bounded,
+            *([] if row.effective is None else [f"{row.effective:,.0f}"]),
             f"{row.frames:,}",
             f"{row.core:,}",
         ]
@@ -167,6 +174,8 @@ def states_table(result: Clustering) -> str:
         rows.append(cells)
     found = table(heads, rows, words=[at for at, head in enumerate(heads) if head in _TEXTS])
     reasons = [] if visits is None else [f"{at}: {why}" for at, why in enumerate(visits.reasons) if why]
+    if result.weights is not None and result.fractions is not None:
+        found += f'\n<p class="note">{escape(result.fractions.words)} {escape(LEFT_OUT)}</p>'
     if reasons:
         found += (
             f'\n<p class="note reasons">Not shown to be metastable: state {escape("; ".join(reasons))}.</p>'
@@ -177,7 +186,7 @@ def states_table(result: Clustering) -> str:
 #: Torsions of more residues than this are left out of tables.
 _MAX_RESIDUES = 4
 #: Columns of the table of states that are not numbers.
-_TEXTS = ("state", "fraction of frames", "φ, ψ at its peak", "peak frame", "metastable")
+_TEXTS = ("state", "population", "fraction of frames", "φ, ψ at its peak", "peak frame", "metastable")
 
 
 def _few_torsions(result: Clustering) -> bool:
@@ -205,23 +214,26 @@ def transition_regions_table(result: Clustering) -> str:
             f"<p>No two states touch: no frame has a mixing of {transition_regions.threshold:g} or more.</p>"
         )
         return nothing + elsewhere
-    heads = ["states", "transitions", "transition frames", "share", "mean mixing", "most mixed frame"]
+    moved = transition_regions.transitions
+    heads = ["states", *["transitions"] * (moved is not None)]
+    heads += ["transition frames", "share", "mean mixing", "most mixed frame"]
     torsions = _few_torsions(result)
     heads += ["φ, ψ there"] * torsions
     rows = []
     for at, (a, b) in enumerate(transition_regions.pairs.tolist()):
         frame = int(transition_regions.frames[at][0])
-        moves = int(transition_regions.transitions[at])
+        moves = [] if moved is None else [f"{moved[at]:,}" if moved[at] else "<em>none seen</em>"]
         row = [
             f'<span class="whole">{chip(a, colors)} – {chip(b, colors)}</span>',
-            f"{moves:,}" if moves else "<em>none seen</em>",
+            *moves,
             f"{transition_regions.sizes[at]:,}",
             share(transition_regions.fractions[at]),
             f"{transition_regions.mixing[at]:.2f}",
             whole(place_of(result.data, frame)),
         ]
         rows.append(row + [whole(torsion_text(result.data, frame))] * torsions)
-    return table(heads, rows, words=[0, 5, 6]) + elsewhere
+    first = 4 if moved is None else 5
+    return table(heads, rows, words=[0, first, first + 1]) + elsewhere
 
 
 def choices(result: Clustering) -> str:

@@ -6,6 +6,7 @@ import numpy.typing as npt
 from mdfuzzy._check import InputValueError, check_finite, check_numbers
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.states.dimension import check_count, check_own
+from mdfuzzy.states.persistence import Persistence
 
 _NOTHING = 1e-3  # of the smallest mean weight of a neighbourhood: that of one without any weight
 _CHUNK = 65_536  # points whose neighbours are looked up at a time
@@ -120,3 +121,21 @@ def variance_factors(
             ratios[rows] = m * np.einsum("ij,ij->i", near, near) / near.sum(axis=1) ** 2
     ratios[np.isnan(ratios)] = np.inf
     return 1 + (ratios - 1) * (dimension + 4) / (2 * dimension + 4)
+
+
+def standardise(peaks: Persistence, variances: np.ndarray | None) -> np.ndarray:
+    """Return prominences in units of the noise at each peak and its saddle, (P,).
+
+    Parameters
+    ----------
+    peaks : Persistence
+        The peaks and their saddles.
+    variances : (n,) float64 or None
+        The factor by which weights increase the variance of the log density of each frame; None without.
+    """
+    if variances is None:
+        return peaks.prominences
+    merges = np.flatnonzero(peaks.saddles >= 0)
+    found = peaks.prominences.copy()
+    found[merges] /= np.sqrt((variances[peaks.peaks[merges]] + variances[peaks.saddles[merges]]) / 2)
+    return found

@@ -16,8 +16,8 @@ from mdfuzzy.states.correlation import check_lengths
 from mdfuzzy.states.density import dtm_log_density, kde_log_density
 from mdfuzzy.states.dimension import intrinsic_dimension
 from mdfuzzy.states.persistence import Persistence, compute_persistence
-from mdfuzzy.states.prominence import ProminenceGap
-from mdfuzzy.states.reweighting import reweighted_log_density
+from mdfuzzy.states.prominence import ProminenceGap, divide_prominences
+from mdfuzzy.states.reweighting import reweighted_log_density, standardise, variance_factors
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +105,7 @@ def states_by_k(
     density: Density = "dtm",
     bandwidth: float | None = None,
     dimension: float | None = None,
+    weights: npt.ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> KScan:
     """Count the states for several numbers of neighbours, from the neighbours already found.
@@ -126,6 +127,8 @@ def states_by_k(
         The width of the kernels; `kde_bandwidth` by default.
     dimension : float, optional
         The exponent of the density, the same for every k; by default estimated from all neighbours.
+    weights : (n,) array, optional
+        Weights of the points.
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 
@@ -156,10 +159,13 @@ def states_by_k(
     dimension = _dimension(neighbors, dimension, n_jobs)
     gaps = []
     for k in ks:
-        logf = _log_density(neighbors, 2 * k, density, dimension, bandwidth)
-        gaps.append(
-            _divide(compute_persistence(neighbors.graph(k=k), logf, n_jobs=n_jobs), level, min_prominence)
-        )
+        sampled = logf = _log_density(neighbors, 2 * k, density, dimension, bandwidth)
+        variances = None
+        if weights is not None:
+            logf = reweighted_log_density(neighbors, sampled, weights, n_neighbors=2 * k)
+            variances = variance_factors(neighbors, weights, n_neighbors=2 * k, dimension=dimension)
+        peaks = compute_persistence(neighbors.graph(k=k), logf, sampled=sampled, n_jobs=n_jobs)
+        gaps.append(_divide(peaks, level, min_prominence, variances=variances)[0])
     return KScan(read_only(np.array(ks, dtype=np.int64)), tuple(gaps))
 
 
@@ -175,6 +181,7 @@ def bootstrap_states(
     density: Density = "dtm",
     bandwidth: float | None = None,
     dimension: float | None = None,
+    weights: npt.ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> StateBootstrap:
     r"""Count the states of bootstrap samples of the trajectories.
@@ -207,6 +214,8 @@ def bootstrap_states(
         The width of the kernels; `kde_bandwidth` by default.
     dimension : float, optional
         The exponent of the density; the dimension estimated from the neighbours by default.
+    weights : (n,) array, optional
+        Weights of the frames; a frame drawn w times counts w times its weight.
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 
@@ -232,25 +241,36 @@ def bootstrap_states(
     dimension = _dimension(neighbors, dimension, n_jobs)
     assert graph.k is not None, "it is a graph of neighbours"
     m = min(2 * graph.k, neighbors.k)
-    sampled = _log_density(neighbors, m, density, dimension, bandwidth)
-    peaks = compute_persistence(graph, sampled, n_jobs=n_jobs)
-    gap = _divide(peaks, level, min_prominence)
-    basins = peaks.basins(gap.threshold)
+    logf = sampled = _log_density(neighbors, m, density, dimension, bandwidth)
+    variances = None
+    if weights is not None:
+        weights = np.asarray(weights, np.float64)
+        logf = reweighted_log_density(neighbors, sampled, weights, n_neighbors=m)
+        variances = variance_factors(neighbors, weights, n_neighbors=m, dimension=dimension)
+    peaks = compute_persistence(graph, logf, sampled=sampled, n_jobs=n_jobs)
+    gap, states = _divide(peaks, level, min_prominence, variances=variances)
+    basins = peaks.basins(states=states)
     indicators = np.split(basins[:, None] == np.arange(gap.n_states), np.cumsum(lengths)[:-1])
     units = bootstrap_units(lengths, inefficiency=statistical_inefficiency(indicators))
     draws = units.draw(n_bootstrap, seed=seed)
     counts = np.empty(len(draws), np.int64)
     found = np.zeros(gap.n_states)
     for r, drawn in enumerate(draws):
-        weights = units.per_frame(drawn)
-        logf = reweighted_log_density(neighbors, sampled, weights, n_neighbors=m)
-        kept = weights > 0
-        peaks = compute_persistence(_subgraph(graph, kept), logf[kept], n_jobs=n_jobs)
-        # The mean of Poisson weights of m neighbours adds a variance of 1/m to that of the sample, which is
-        # (2d + 4) / (d + 4) / m.
-        noise = peaks.noise * np.sqrt(1 + (dimension + 4) / (2 * dimension + 4))
-        division = _divide(peaks, level, min_prominence, noise)
-        tops = peaks.peaks[peaks.states(division.threshold)]
+        counted = units.per_frame(drawn) if weights is None else units.per_frame(drawn) * weights
+        logf = reweighted_log_density(neighbors, sampled, counted, n_neighbors=m)
+        kept = counted > 0
+        part = _subgraph(graph, kept)
+        if weights is None:
+            peaks = compute_persistence(part, logf[kept], n_jobs=n_jobs)
+            # The mean of Poisson weights of m neighbours adds a variance of 1/m to that of the sample, which
+            # is (2d + 4) / (d + 4) / m.
+            noise = peaks.noise * np.sqrt(1 + (dimension + 4) / (2 * dimension + 4))
+            states = _divide(peaks, level, min_prominence, noise)[1]
+        else:
+            peaks = compute_persistence(part, logf[kept], sampled=sampled[kept], n_jobs=n_jobs)
+            factors = variance_factors(neighbors, counted, n_neighbors=m, dimension=dimension)
+            states = _divide(peaks, level, min_prominence, variances=factors[kept])[1]
+        tops = peaks.peaks[states]
         # Frames that lost their neighbours form fragments, which no graph of k neighbours has.
         components = peaks.basins(np.inf)
         tops = tops[np.bincount(components)[components[tops]] > graph.k]
@@ -275,15 +295,29 @@ def _log_density(
 
 
 def _divide(
-    peaks: Persistence, level: float, min_prominence: float | None, noise: float | None = None
-) -> ProminenceGap:
-    """Divide prominences by the test, or at a prominence that is given."""
-    gap = peaks.prominence_gap(level=level, noise=noise)
+    peaks: Persistence,
+    level: float,
+    min_prominence: float | None,
+    noise: float | None = None,
+    variances: np.ndarray | None = None,
+) -> tuple[ProminenceGap, np.ndarray]:
+    """Divide prominences by the test, or at a prominence that is given; also return the peaks above.
+
+    With weights, and the variances that they bring, the test is of prominences in units of the noise there.
+    """
+    tested = standardise(peaks, variances)
+    gap = divide_prominences(
+        tested,
+        noise=peaks.noise if noise is None else noise,
+        n_neighbors=peaks.n_neighbors,
+        n_points=len(peaks.ascents),
+        level=level,
+    )
     if min_prominence is None:
-        return gap
+        return gap, np.flatnonzero(tested >= gap.threshold)
     finite = peaks.prominences[np.isfinite(peaks.prominences)]
     above = finite >= check_real("min_prominence", min_prominence, above=0)
-    return replace(
+    given = replace(
         gap,
         threshold=float(min_prominence),
         n_states=len(peaks) - int(np.count_nonzero(~above)),
@@ -291,6 +325,7 @@ def _divide(
         largest_noise=float(finite[~above].max(initial=0.0)),
         smallest_state=float(finite[above].min(initial=np.inf)),
     )
+    return given, peaks.states(min_prominence)
 
 
 def _subgraph(graph: Graph, kept: np.ndarray) -> Graph:

@@ -15,7 +15,7 @@ from mdfuzzy.states.correlation import NeighborsInTime
 from mdfuzzy.states.noise import NoiseModel, measure_noise, smooth_log_density
 from mdfuzzy.states.persistence import Persistence, check_sampled, compute_persistence
 from mdfuzzy.states.prominence import ProminenceGap, fit_noise
-from mdfuzzy.states.reweighting import variance_factors
+from mdfuzzy.states.reweighting import standardise, variance_factors
 
 #: Levels of smoothing: none, once, twice.
 N_LEVELS = 3
@@ -395,24 +395,6 @@ def build_state_tree(
         standardised=None if weights is None else np.column_stack(tested),
         n_effective=None if weights is None else effective_frames(np.asarray(weights, np.float64)),
     )
-
-
-def standardise(peaks: Persistence, variances: np.ndarray | None) -> np.ndarray:
-    """Return prominences in units of the noise at each peak and its saddle, (P,).
-
-    Parameters
-    ----------
-    peaks : Persistence
-        The peaks and their saddles.
-    variances : (n,) float64 or None
-        The factor by which weights increase the variance of the log density of each frame; None without.
-    """
-    if variances is None:
-        return peaks.prominences
-    merges = np.flatnonzero(peaks.saddles >= 0)
-    found = peaks.prominences.copy()
-    found[merges] /= np.sqrt((variances[peaks.peaks[merges]] + variances[peaks.saddles[merges]]) / 2)
-    return found
 
 
 def match_peaks(peaks: Persistence, smoothed: Persistence, *, values: np.ndarray | None = None) -> np.ndarray:

@@ -16,6 +16,7 @@ from mdfuzzy._atomic import adopt_files, draft_in, is_folder, refuse_links, remo
 from mdfuzzy._check import InputValueError, check_type
 from mdfuzzy._mapping import LARGE, scratch_array
 from mdfuzzy.features.memory import from_arrays, to_arrays
+from mdfuzzy.frames.features import as_data
 from mdfuzzy.frames.loading import load
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.clustering import Clustering
@@ -40,6 +41,10 @@ from mdfuzzy.store.state_names import StateNames, match_states
 _DATA, _RUN = "data", "run.json"
 #: The features that were clustered, if they were computed from frames.
 _FEATURES = "features"
+#: The weights of the frames, kept beside the steps: the files of the trajectories do not hold them.
+_WEIGHTS = "frame_weights"
+#: Old names of settings in folders of this format.
+_RENAMED = {"weights": "walk_weights"}
 #: Folders of the blocks of unfinished steps end like this.
 _PARTS = ".parts"
 #: The entry of a saved step that holds the fingerprint of the data it is for.
@@ -94,7 +99,8 @@ class RunDir:
     @property
     def steps(self) -> tuple[str, ...]:
         """The names of the finished steps."""
-        return tuple(name for name in self._data.names if name not in (Path(_RUN).stem, _NAMES, _FEATURES))
+        others = (Path(_RUN).stem, _NAMES, _FEATURES, _WEIGHTS)
+        return tuple(name for name in self._data.names if name not in others)
 
     @property
     def scratch_folder(self) -> Path:
@@ -108,7 +114,8 @@ class RunDir:
         if run is None:
             return None
         values: dict[str, Any] = {
-            name: inf if value == "inf" else value for name, value in run["settings"].items()
+            _RENAMED.get(name, name): inf if value == "inf" else value
+            for name, value in run["settings"].items()
         }
         return Settings(**values)
 
@@ -179,7 +186,8 @@ class RunDir:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # given when the run was made, and kept with it
             if data is None:
-                data = self._features()
+                features = self._features()
+                data = None if features is None else features.weighted()  # the weights may have changed since
             if data is None:
                 reading = self.reading
                 if reading is None:
@@ -188,10 +196,24 @@ class RunDir:
                         "RunDir(...).load(data)."
                     )
                 data = load(**reading, scratch=self.scratch_folder)
+            data = self._with_weights(as_data(data))
             if OldRun.is_here(self.path):
                 return cluster(data, self.settings, store=self, progress=False, memory=inf)
             store = FinishedRun(self.path, self._data, self.check)
             return cluster(data, self.settings, store=store, progress=False, memory=inf)
+
+    def _with_weights(self, data: Trajectories) -> Trajectories:
+        """Return data with the weights of the last run, unless it has its own."""
+        run = self._read_run()
+        if run is None or not run.get("weighted", False) or data.weights is not None:
+            return data
+        kept = self._data.get(_WEIGHTS)
+        if kept is None or len(kept["value"]) != len(data):
+            raise InputValueError(
+                f"{self.path} must hold the weights of the {len(data):,} frames; they are missing or "
+                "damaged. Run it again with the same weights."
+            )
+        return data.weighted(kept["value"])
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -270,7 +292,10 @@ class RunDir:
             "settings": {name: to_json(value) for name, value in settings.as_dict().items()},
             "reading": data.reading,
             "folder": str(self.path.absolute()),
+            "weighted": data.weights is not None,
         }
+        if data.weights is not None:
+            self._data.put(_WEIGHTS, value=data.weights)
         write_json(self._data.path / _RUN, json.loads(json.dumps(content)))
 
     def _bring_up_to_date(self, data: Trajectories, fingerprint: Fingerprint) -> None:

@@ -186,3 +186,18 @@ except AttributeError as error:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
     assert "needs the package `MDAnalysis`: pip install 'mdfuzzy[mdanalysis]'" in run.stdout
     assert "module 'mdfuzzy.mdanalysis' has no attribute 'nonsense'" in run.stdout
+
+
+def test_weights_of_the_analysed_frames_or_of_all():
+    positions = 10 * mf.datasets.alanine_dipeptide(stride=40).xyz
+    universe = mda.Universe(mf.datasets.folder() / "ala2.pdb", positions)
+    atoms = universe.select_atoms("not name H*")
+    weights = np.random.default_rng(0).random(len(positions))
+    whole = FuzzyModeSeekingAnalysis(atoms, weights=weights, n_states=2).run(step=2)
+    part = FuzzyModeSeekingAnalysis(atoms, log_weights=np.log(weights[::2]), n_states=2).run(step=2)
+    for analysis in (whole, part):
+        found = analysis.results.clustering.weights
+        np.testing.assert_allclose(found, weights[::2] / weights[::2].max())
+    assert whole.results.states[0].population is not None
+    with pytest.raises(ValueError, match="`weights` must have one value per frame"):
+        FuzzyModeSeekingAnalysis(atoms, weights=weights[:7]).run(step=2)

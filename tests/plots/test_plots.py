@@ -119,7 +119,9 @@ def test_beta_scan_shows_entropy_score_and_choice(result):
     ax = mf.plots.beta_scan(result)
     scan, (_, right) = result.beta_scan, ax.figure.axes
     finite = np.isfinite(scan.betas)
-    np.testing.assert_allclose(ax.lines[0].get_xydata(), np.stack([scan.betas, -scan.entropy], axis=1)[finite])
+    np.testing.assert_allclose(
+        ax.lines[0].get_xydata(), np.stack([scan.betas, -scan.entropy], axis=1)[finite]
+    )
     np.testing.assert_allclose(right.lines[0].get_ydata(), scan.scores[finite])
     assert ax.lines[1].get_xdata() > scan.betas[finite].max()  # infinity has a place
     assert [label.get_text() for label in ax.get_xticklabels()][-1] == "∞"

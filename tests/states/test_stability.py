@@ -79,7 +79,9 @@ def test_the_number_of_threads_is_passed_on(neighbors, monkeypatch):
     asked = []
     monkeypatch.setattr(
         "mdfuzzy.states.stability.compute_persistence",
-        lambda *data, n_jobs: asked.append(n_jobs) or mf.compute_persistence(*data, n_jobs=n_jobs),
+        lambda *data, n_jobs, **more: (
+            asked.append(n_jobs) or mf.compute_persistence(*data, n_jobs=n_jobs, **more)
+        ),
     )
     mf.states_by_k(neighbors, ks=[20], n_jobs=1)
     mf.bootstrap_states(neighbors, [240] * 5, n_bootstrap=1, n_jobs=1)

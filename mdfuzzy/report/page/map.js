@@ -118,6 +118,11 @@ const PICTURES = {
     return { values: known(plane.row(shown.beta, 2 + shown.state), 1 / FULL), style: { colorscale: DATA.scales.density, zmin: 0, zmax: 1, colorbar: bar } };
   },
   density(plane) {
+    if (plane.energies) {
+      const highest = plane.energies.reduce((a, b) => Math.max(a, b ?? 0), 1);
+      const reversed = DATA.scales.density.map(([place, color]) => [1 - place, color]).reverse();
+      return { values: plane.energies, style: { colorscale: reversed, zmin: 0, zmax: highest, colorbar: colorBar("free energy (kT)") } };
+    }
     const top = Math.max(1, Math.ceil(Math.log10(plane.largest)));
     const ticks = Array.from({ length: top + 1 }, (_, power) => power);
     const bar = { ...colorBar("frames per bin"), tickvals: ticks, ticktext: ticks.map((power) => count(10 ** power)) };
@@ -152,9 +157,9 @@ function binText(plane, beta, cell) {
   const place = [grid.x0 + at[0] * grid.dx, grid.y0 + at[1] * grid.dy].map((value, axis) =>
     plane.angles[axis] ? `${value.toFixed(0)}°` : value.toPrecision(3),
   );
-  const energy = Math.log(plane.largest / plane.counts[cell]);
+  const energy = plane.energies ? plane.energies[cell] : Math.log(plane.largest / plane.counts[cell]);
   const frames = `${count(plane.counts[cell])} frame${plane.counts[cell] === 1 ? "" : "s"}`;
-  const lines = [`<b>${place.join(", ")}</b>: ${frames}, ${energy.toFixed(1)} kT above the fullest bin`];
+  const lines = [`<b>${place.join(", ")}</b>: ${frames}, ${energy === null ? "no weight" : `${energy.toFixed(1)} kT above the lowest bin`}`];
   if (plane.row(beta, 0)[cell] === NO_STATE) return `${lines}<br>none of them was scanned at this beta`;
   const shares = DATA.colors.map((_, state) => [plane.row(beta, 2 + state)[cell] / FULL, state]);
   shares.sort((a, b) => b[0] - a[0]);
