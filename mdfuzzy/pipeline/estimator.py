@@ -170,13 +170,13 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
     def fit_transform(
         self, X: npt.ArrayLike, y: object = None, sample_weight: npt.ArrayLike | None = None
     ) -> np.ndarray:
-        """Fit to `X` and return its memberships, (n, clusters); `y` is ignored."""
+        """Fit to `X` and return its memberships, (n, clusters); `y` is ignored, `sample_weight` as in `fit`."""
         return self.fit(X, sample_weight=sample_weight).memberships_.copy()
 
     def fit_predict(
         self, X: npt.ArrayLike, y: object = None, sample_weight: npt.ArrayLike | None = None
     ) -> np.ndarray:
-        """Fit to `X` and return the cluster of each point, (n,) int32; `y` is ignored."""
+        """Fit to `X` and return the clusters, (n,) int32; `y` is ignored, `sample_weight` as in `fit`."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
     def predict(self, X: npt.ArrayLike) -> np.ndarray:
