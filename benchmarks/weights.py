@@ -53,7 +53,7 @@ def truth_of(result: mf.Clustering, full: mf.Frames) -> np.ndarray:
     counts = np.zeros(result.n_states)
     for start in range(0, len(full), 200_000):
         part = full[np.arange(start, min(start + 200_000, len(full)))]
-        labels = mf.assign(result, part, progress=False).labels
+        labels = mf.assign(result, part, progress=False, n_jobs=result.settings.n_jobs).labels
         counts += np.bincount(labels[labels >= 0], minlength=result.n_states)
     return counts / len(full)
 
@@ -66,7 +66,7 @@ def difference(found: np.ndarray, expected: np.ndarray) -> float:
     return float(np.abs(joined - expected).mean())
 
 
-def draws(full: mf.Frames, reference: mf.Clustering) -> list[str]:
+def draws(full: mf.Frames, reference: mf.Clustering, settings: mf.Settings) -> list[str]:
     """Return a line of the table for each draw."""
     density = local_density(full.phi[:, 0], full.psi[:, 0])
     lines, inside, strict, cases = [], 0, 0, 0
@@ -75,7 +75,7 @@ def draws(full: mf.Frames, reference: mf.Clustering) -> list[str]:
         for seed in SEEDS:
             drawn = np.flatnonzero(np.random.default_rng([seed, int(2 * power)]).random(len(full)) < chances)
             frames = full[drawn].weighted(1 / chances[drawn])
-            result = mf.cluster(frames, progress=False)
+            result = mf.cluster(frames, settings, progress=False)
             plain = cluster_neighbors(result.neighbors, result.settings, data=frames.weighted())
             truth, found = truth_of(result, full), result.populations
             # The draws share the trajectories with the truth: intervals from frames alone are stricter.
@@ -85,7 +85,8 @@ def draws(full: mf.Frames, reference: mf.Clustering) -> list[str]:
             ok = (found.low <= truth) & (truth <= found.high)
             ok_alone = (alone.low <= truth) & (truth <= alone.high)
             inside, strict, cases = inside + ok.sum(), strict + ok_alone.sum(), cases + len(ok)
-            expected = mf.assign(reference, frames, progress=False).memberships.values
+            known = mf.assign(reference, frames.weighted(), progress=False, n_jobs=settings.n_jobs)
+            expected = known.memberships.values
             populations = " / ".join(
                 f"{100 * value:.3g} ({100 * low:.3g} to {100 * high:.3g}; {100 * true:.3g})"
                 for value, low, high, true in zip(found.values, found.low, found.high, truth, strict=True)
@@ -143,6 +144,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA / "ala2")
     parser.add_argument("--reference", type=int, default=142_074, help="frames of the unbiased clustering")
+    parser.add_argument("--jobs", type=int, help="threads; every core by default")
     parser.add_argument("--only", choices=("draws", "noise"))
     parser.add_argument("--write", type=Path, metavar="FILE")
     options = parser.parse_args()
@@ -151,13 +153,14 @@ def main() -> None:
     if options.only != "noise":
         full = load_frames(options.data, None)
         rows = np.linspace(0, len(full) - 1, options.reference).astype(np.int64)
-        reference = mf.cluster(full[rows], progress=False)
+        settings = mf.Settings(n_jobs=options.jobs)
+        reference = mf.cluster(full[rows], settings, progress=False)
         say(str(reference.states))
         parts += [
             "| draw | seed | frames | effective | states | population (95 % interval; truth), % | inside | "
             "unweighted: states: fractions, % | memberships: difference, weighted | unweighted |",
             "|---|---|---|---|---|---|---|---|---|---|",
-            *draws(full, reference),
+            *draws(full, reference, settings),
         ]
     if options.only != "draws":
         parts += [

@@ -149,7 +149,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
             weights = given if zero else _check_sample_weight(sample_weight, X, dtype=np.float64)
             if zero or weights.min() < 0:
                 raise InputValueError(
-                    f"`sample_weight` must be at least 0, and not all 0; got {weights.min():g} to "
+                    f"`sample_weight` must be at least 0, and not all zero; got {weights.min():g} to "
                     f"{weights.max():g}. Give each point the factor by which it counts."
                 )
             weights = frame_weights(weights, None, lengths=np.array([X.shape[0]]))
@@ -170,7 +170,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
     def fit_transform(
         self, X: npt.ArrayLike, y: object = None, sample_weight: npt.ArrayLike | None = None
     ) -> np.ndarray:
-        """Fit to `X` and return its memberships, (n, clusters); `y` is ignored, `sample_weight` as in `fit`."""
+        """Fit to `X` and return its memberships, (n, clusters); `y` and `sample_weight` as in `fit`."""
         return self.fit(X, sample_weight=sample_weight).memberships_.copy()
 
     def fit_predict(

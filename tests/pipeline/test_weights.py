@@ -294,7 +294,7 @@ def test_the_estimator_takes_sample_weight():
     with pytest.warns(UserWarning, match="one state only"):
         model.fit(distances, sample_weight=data.weights[:300])
     assert_allclose(model.clustering_.weights, data.weights[:300] / data.weights[:300].max())
-    with pytest.raises(ValueError, match="`sample_weight` must be at least 0, and not all 0"):
+    with pytest.raises(ValueError, match="`sample_weight` must be at least 0, and not all zero"):
         model.fit(distances, sample_weight=np.zeros(300))
 
 
