@@ -116,7 +116,7 @@ def command(
     """
     from mdfuzzy.workers.cluster import connect
 
-    weighted = not options["weights"] is options["log_weights"] is None
+    weighted = any(options[name] is not None for name in ("weights", "log_weights"))
     if weighted and click.get_current_context().get_parameter_source("validate") is ParameterSource.DEFAULT:
         options["validate"] = False  # a bias changes the kinetics
     settings = take_settings(options)
