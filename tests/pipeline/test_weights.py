@@ -220,7 +220,7 @@ def test_new_frames_use_their_own_weights(result):
     assert found.visits is None
     assert found.fractions.values[0] == pytest.approx(population(), abs=0.05)
     assert "Kinetics are left out" in found.summary()
-    assert "population" in found.summary()
+    assert "effective frames" in found.summary()
     unbiased = mf.assign(result, new.weighted())
     assert not unbiased.fractions.weighted
     assert unbiased.visits is not None  # kinetics of unbiased runs in the states of biased ones
