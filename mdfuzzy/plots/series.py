@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mdfuzzy._check import InputValueError, check_int, check_type
+from mdfuzzy._messages import time_unit
 from mdfuzzy.kinetics.dtrajs import check_data
 from mdfuzzy.memberships.memberships import Memberships
-from mdfuzzy.plots._axes import new_figure, time_unit
+from mdfuzzy.plots._axes import new_figure
 from mdfuzzy.plots.colors import NO_STATE, state_colors
 
 if TYPE_CHECKING:
