@@ -23,6 +23,7 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
         "loading": ("load",),
         "regions": ("ramachandran_regions",),
     },
+    "datasets": {},
     "features": {
         "featurizing": ("featurize",),
         "decomposition": ("pca", "tica", "vamp"),

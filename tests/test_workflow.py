@@ -27,7 +27,7 @@ def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("workflow") / "with a space"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns(".snakemake", "results"))
     text = (folder / "config.yaml").read_text()
-    text = text.replace("../../mdfuzzy/data/ala2", str(mf.datasets.folder()))
+    text = text.replace("../../mdfuzzy/datasets/ala2", str(mf.datasets.folder()))
     text = text.replace("--stride 5", "--stride 20 --prominence 1").replace("lag: 10", "lag: 2")
     (folder / "config.yaml").write_text(text)
     return folder

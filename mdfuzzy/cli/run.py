@@ -9,7 +9,6 @@ import click
 from click.core import ParameterSource
 
 import mdfuzzy as mf
-from mdfuzzy._memory import parse_bytes
 from mdfuzzy.cli.options import (
     Command,
     Option,
@@ -23,6 +22,7 @@ from mdfuzzy.cli.options import (
 from mdfuzzy.cli.outputs import Transcript, write_outputs
 from mdfuzzy.cli.program import Session
 from mdfuzzy.cli.watch import watch as watch_files
+from mdfuzzy.pipeline.memory import parse_bytes
 
 if TYPE_CHECKING:
     from mdfuzzy.frames.trajectories import Trajectories

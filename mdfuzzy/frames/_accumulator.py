@@ -10,7 +10,6 @@ import numpy as np
 
 from mdfuzzy._atomic import draft_in
 from mdfuzzy._check import InputValueError
-from mdfuzzy._mapping import LARGE, ScratchFile
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames._clock import Clock
 from mdfuzzy.frames._equivalent import FRAMES, find_symmetry, warn_of_equivalent
@@ -22,6 +21,7 @@ from mdfuzzy.frames._readers import Piece
 from mdfuzzy.frames._window import Window
 from mdfuzzy.frames.aligned import AlignedFrames
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.mapping import LARGE, ScratchFile
 from mdfuzzy.frames.symmetry import Symmetry
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import InputTypeError, InputValueError, read_only
-from mdfuzzy._mapping import release
 from mdfuzzy._messages import counted
 from mdfuzzy.frames._provenance import Source, chosen_sources
+from mdfuzzy.frames.mapping import release
 from mdfuzzy.frames.metric import Metric, rmsd_metric
 from mdfuzzy.frames.superposition import rotations_onto
 from mdfuzzy.frames.symmetry import Symmetry

@@ -16,8 +16,8 @@ from mdfuzzy._check import (
     read_only,
 )
 from mdfuzzy._choices import GraphKind
-from mdfuzzy._mapping import release
 from mdfuzzy._threads import share
+from mdfuzzy.frames.mapping import release
 
 _STRETCH = 65_536  # rows looked at together
 _BUCKETS = 32  # buckets of points whose neighbours are read together

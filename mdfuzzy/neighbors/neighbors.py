@@ -17,8 +17,8 @@ from mdfuzzy._check import (
     check_real,
     read_only,
 )
-from mdfuzzy._mapping import release
 from mdfuzzy._threads import run_ranges, share, using_threads
+from mdfuzzy.frames.mapping import release
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors._copies import find_copies
 from mdfuzzy.neighbors._euclidean import nearest_points

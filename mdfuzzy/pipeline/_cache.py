@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import read_only
-from mdfuzzy._mapping import LARGE, copy_in_parts, release
 from mdfuzzy._messages import warn_user
+from mdfuzzy.frames.mapping import LARGE, copy_in_parts, release
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors.blocks import BlockStore
 from mdfuzzy.pipeline._arrays import pack, unpack

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from mdfuzzy._check import InputValueError, ReadOnly, read_only
-from mdfuzzy._mapping import release
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.mapping import release
 from mdfuzzy.frames.rereading import FrameFiles
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.extension import extend_memberships

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mdfuzzy._check import InputValueError
-from mdfuzzy._memory import machine_memory, parse_bytes
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.extension import CHUNK
+from mdfuzzy.pipeline.memory import machine_memory, parse_bytes
 from mdfuzzy.pipeline.settings import Settings, resolve_k, suggest_k
 
 #: The share of the machine's memory that a run takes if no limit is given.

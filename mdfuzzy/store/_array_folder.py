@@ -14,7 +14,7 @@ import numpy as np
 
 from mdfuzzy._atomic import is_draft, is_folder, remove_drafts, whole_file
 from mdfuzzy._check import InputTypeError, InputValueError
-from mdfuzzy._mapping import open_array, release
+from mdfuzzy.frames.mapping import open_array, release
 
 #: The number of the format of the files. Raised when older programs could not read them.
 FORMAT = 2

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mdfuzzy._mapping import release
+from mdfuzzy.frames.mapping import release
 from mdfuzzy.frames.trajectories import Trajectories
 
 #: Bytes that are hashed together.

@@ -13,7 +13,7 @@ import mdfuzzy as mf
 
 #: The peaks of the density, (phi, psi) in degrees.
 PEAKS = np.array([(-72, -13), (57, 16), (57, -171), (-150, 157), (-76, 158)])
-ORIGINAL = Path(__file__).resolve().parents[2] / "shared" / "data" / "ala2"
+ORIGINAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "ala2"
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_stride():
 
 def test_simulation_is_seeded_and_resumable(tmp_path):
     pytest.importorskip("openmm", reason="OpenMM is not installed: pip install 'mdfuzzy[simulate]'")
-    script = Path(__file__).resolve().parents[1] / "examples" / "simulate_alanine_dipeptide.py"
+    script = Path(__file__).resolve().parents[2] / "examples" / "simulate_alanine_dipeptide.py"
     environment = {**os.environ, "PYTHONPATH": str(Path(mf.__file__).parents[1])}
 
     def simulate(folder, *options):

@@ -1,71 +1,10 @@
-"""Data to try the package on: simulated alanine dipeptide, bundled with it, and points drawn in the plane."""
-
-from pathlib import Path
-from typing import TYPE_CHECKING
+"""Synthetic points on which the properties of the algorithm can be seen."""
 
 import numpy as np
 
 from mdfuzzy._check import check_int
 
-if TYPE_CHECKING:
-    from mdfuzzy.frames.frames import Frames
-
-__all__ = ["alanine_dipeptide", "folder", "provenance", "spirals", "two_links", "unbalanced_gaussians"]
-
-_FOLDER = Path(__file__).parent / "data" / "ala2"
-_FEWEST = 50  # points of which every part of a drawn set has some
-
-
-def alanine_dipeptide(*, stride: int = 1) -> "Frames":
-    """Load 6 ns of simulated alanine dipeptide: 30,000 frames, two trajectories, the five states.
-
-    Two pieces, contiguous in time, with a frame every 0.2 ps: the first starts at phi > 0 and leaves it,
-    the second enters and leaves it. They are good for finding states and transitions, not for
-    populations (phi > 0 is over-represented) or slow kinetics (it is left but twice): see `provenance`.
-
-    Parameters
-    ----------
-    stride : int
-        Load every stride-th frame. From 2 ps (10) on the smallest state has too few frames to be found.
-
-    Returns
-    -------
-    Frames
-        The ten heavy atoms, with times, and phi and psi of the alanine.
-
-    Examples
-    --------
-    >>> import mdfuzzy as mf
-    >>> mf.datasets.alanine_dipeptide()
-    Frames(30,000 frames of 10 atoms in 2 trajectories; 6 ns, a frame every 0.2 ps; phi and psi of ALA2)
-    """
-    from mdfuzzy.frames.loading import load
-
-    return load([_FOLDER / "ala2_00.xtc", _FOLDER / "ala2_03.xtc"], top=_FOLDER / "ala2.pdb", stride=stride)
-
-
-def folder() -> Path:
-    """Return the folder with the trajectories, ``ala2_00.xtc`` and ``ala2_03.xtc``, and ``ala2.pdb``.
-
-    Examples
-    --------
-    >>> import mdfuzzy as mf
-    >>> sorted(path.name for path in mf.datasets.folder().glob("ala2*"))
-    ['ala2.pdb', 'ala2_00.xtc', 'ala2_03.xtc']
-    """
-    return _FOLDER
-
-
-def provenance() -> str:
-    """Return the text that says how the data was made, and what it can and cannot show.
-
-    Examples
-    --------
-    >>> import mdfuzzy as mf
-    >>> mf.datasets.provenance().splitlines()[0]
-    '# Alanine dipeptide: 30,000 frames, 6 ns'
-    """
-    return (_FOLDER / "README.md").read_text(encoding="utf-8")
+_FEWEST = 50  # points, so that every part of a set has some
 
 
 def unbalanced_gaussians(n: int, *, dimensions: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

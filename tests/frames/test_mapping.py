@@ -4,31 +4,30 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 import mdfuzzy as mf
-from mdfuzzy import _mapping
-from mdfuzzy.frames import _accumulator
+from mdfuzzy.frames import _accumulator, mapping
 from mdfuzzy.pipeline import _cache
 from mdfuzzy.store import rundir
 
 
 def test_a_large_array_is_mapped_and_cannot_be_written_to(tmp_path, monkeypatch):
-    monkeypatch.setattr(_mapping, "LARGE", 100)
+    monkeypatch.setattr(mapping, "LARGE", 100)
     np.save(tmp_path / "a.npy", np.arange(1000))
-    array = _mapping.open_array(tmp_path / "a.npy")
+    array = mapping.open_array(tmp_path / "a.npy")
     assert not array.flags.writeable
-    _mapping.release()
+    mapping.release()
     assert_array_equal(array, np.arange(1000))
 
 
 def test_scratch_has_no_name_and_keeps_what_is_written(tmp_path):
-    array = _mapping.scratch_array(tmp_path / "draft", (1000, 3), np.float32)
+    array = mapping.scratch_array(tmp_path / "draft", (1000, 3), np.float32)
     assert list(tmp_path.iterdir()) == []
     array[500:] = 7
-    _mapping.release()
+    mapping.release()
     assert array.sum() == 7 * 1500
 
 
 def test_scratch_that_is_given_up_is_removed(tmp_path):
-    file = _mapping.ScratchFile(tmp_path / "draft")
+    file = mapping.ScratchFile(tmp_path / "draft")
     file.write(np.arange(3))
     del file
     assert list(tmp_path.iterdir()) == []
@@ -49,7 +48,7 @@ def test_frames_in_files_are_those_in_memory(tmp_path, monkeypatch):
 def test_results_in_files_are_those_in_memory(tmp_path, monkeypatch):
     points = np.random.default_rng(0).normal(size=(600, 2)) + 6 * np.repeat([0, 1], 300)[:, None]
     result = mf.cluster(points)
-    for module in (_mapping, _cache, rundir):
+    for module in (mapping, _cache, rundir):
         monkeypatch.setattr(module, "LARGE", 1000)
     mapped = mf.cluster(points, store=mf.RunDir(tmp_path))
     assert_array_equal(mapped.memberships.values, result.memberships.values)
