@@ -97,9 +97,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        print(
-            "residues  features               columns  result/MB  mdfuzzy/s  loop/s  ratio  mdfuzzy/MB  loop/MB"
-        )
+        print("residues  features   columns  result/MB  mdfuzzy/s  loop/s  ratio  mdfuzzy/MB loop/MB")
         for residues, selection in PROTEINS.items():
             write(folder, residues, options.frames)
             for features in ("torsions", f"distances:{selection}"):

@@ -19,7 +19,7 @@ from mdfuzzy.features.featurizer import Featurizer
 from mdfuzzy.features.reduction import Reduction, describe
 from mdfuzzy.features.scaling import scale_columns
 from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.streaming import LoadedStream, Stream, open_stream
+from mdfuzzy.frames.streaming import LoadedStream, Stream, backbone_residues, open_stream
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.frames.weights import Weights
 
@@ -148,7 +148,9 @@ def featurize(
     if reduction is not None and not given and not mixed:
         data = _components(stream, featurizer, reduction)
     else:
-        data = _assembled(wanted, featurizer, *stream.read(featurizer.compute, atoms=featurizer.atoms))
+        known = _has_backbone(featurizer, stream.topology)
+        read = stream.read(featurizer.compute, atoms=featurizer.atoms, torsions=not known)
+        data = _assembled(wanted, featurizer, *_with_backbone(featurizer, *read))
         if reduction is not None:
             data = reduced(data, reduction)
     if again is not None:
@@ -156,6 +158,26 @@ def featurize(
     if data.reading is not None:
         data = data.with_reading(data.reading | {"features": [each.spec() for each in wanted]})
     return data.weighted(weights, log_weights=log_weights, temperature=temperature)
+
+
+def _has_backbone(featurizer: Featurizer, topology: "md.Topology") -> bool:
+    """Whether the features hold phi and psi of all residues."""
+    residues = backbone_residues(topology)
+    return {f"{angle} {residue}" for angle in ("phi", "psi") for residue in residues} <= {*featurizer.names}
+
+
+def _with_backbone(
+    featurizer: Featurizer, values: np.ndarray | None, lengths: list[int], attributes: dict[str, Any]
+) -> tuple[np.ndarray | None, list[int], dict[str, Any]]:
+    """Take phi and psi from the features if they were not computed beside them."""
+    residues = attributes["residues"]
+    if values is not None and residues and attributes["phi"] is None:
+        place = {name: at for at, name in enumerate(featurizer.names)}
+        found = {
+            angle: values[:, [place[f"{angle} {each}"] for each in residues]] for angle in ("phi", "psi")
+        }
+        attributes = attributes | found
+    return values, lengths, attributes
 
 
 def _components(stream: Stream | LoadedStream, featurizer: Featurizer, reduction: Reduction) -> Features:

@@ -36,6 +36,8 @@ class RowStore(Store):
         Takes the rows instead of this store, with the number of their trajectory.
     scratch : Path, optional
         A folder for rows that are more than memory holds.
+    torsions : bool
+        Whether to keep the backbone torsions as well.
     """
 
     def __init__(
@@ -45,8 +47,11 @@ class RowStore(Store):
         rows: "Rows",
         sink: "Sink | None" = None,
         scratch: Path | None = None,
+        *,
+        torsions: bool = True,
     ) -> None:
         super().__init__(plan, topology, scratch)
+        self._torsions = torsions
         self._rows = rows
         self._sink = sink
         self._values: Column | None = None
@@ -77,10 +82,11 @@ class RowStore(Store):
             if self._values is None:
                 self._values = Column(found.shape[1:], found.dtype.type, self.scratch)
             self._values.append(found)
-            torsions = self.plan.torsions
-            angles = np.degrees(md.compute_dihedrals(part, torsions.quartets, periodic=not together))
-            self.phi.append(angles[:, : len(torsions.residues)])
-            self.psi.append(angles[:, len(torsions.residues) :])
+            if self._torsions:
+                torsions = self.plan.torsions
+                angles = np.degrees(md.compute_dihedrals(part, torsions.quartets, periodic=not together))
+                self.phi.append(angles[:, : len(torsions.residues)])
+                self.psi.append(angles[:, len(torsions.residues) :])
         else:
             self._sink(len(self.lengths), found)
         self._count += len(found)
@@ -105,8 +111,8 @@ class RowStore(Store):
             "times": self._finish_times(),
             "topology": None if self.topology is None else self.topology.subset(plan.atoms),
             "atoms": plan.atoms,
-            "phi": self.phi.finish() if plan.torsions.residues else None,
-            "psi": self.psi.finish() if plan.torsions.residues else None,
+            "phi": self.phi.finish() if self._torsions and plan.torsions.residues else None,
+            "psi": self.psi.finish() if self._torsions and plan.torsions.residues else None,
             "residues": plan.torsions.residues,
             "sources": tuple(self.sources),
             "top": top,

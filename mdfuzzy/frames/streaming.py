@@ -19,7 +19,7 @@ from mdfuzzy.frames._extraction import make_plan_for_features
 from mdfuzzy.frames._formats import has_times, read_topology
 from mdfuzzy.frames._provenance import Source as Source
 from mdfuzzy.frames._rows import RowStore
-from mdfuzzy.frames._selection import Bonds, select_atoms
+from mdfuzzy.frames._selection import Bonds, Torsions, select_atoms
 from mdfuzzy.frames._window import Window
 from mdfuzzy.frames.loading import check_scratch, fill, open_trajectories, reading_arguments
 from mdfuzzy.frames.trajectories import Trajectories
@@ -58,7 +58,7 @@ class Stream:
     _scratch: Path | None = None
 
     def read(
-        self, rows: "Rows", *, atoms: np.ndarray, sink: "Sink | None" = None
+        self, rows: "Rows", *, atoms: np.ndarray, sink: "Sink | None" = None, torsions: bool = True
     ) -> tuple[np.ndarray | None, list[int], dict[str, Any]]:
         """Read every frame once.
 
@@ -71,6 +71,8 @@ class Stream:
             The atoms that it needs; their molecules are put together across the periodic boundary.
         sink : callable, optional
             Takes the number of the trajectory and the rows of its next frames: nothing is kept then.
+        torsions : bool
+            Whether to keep the backbone torsions as well.
 
         Returns
         -------
@@ -84,7 +86,7 @@ class Stream:
         words = None if self._universes is None else self._universes.words
         chosen = self._atoms if self._universes is None else self._universes.chosen(self._atoms)
         plan = make_plan_for_features(self.topology, chosen, self._whole, used=atoms, words=words)
-        store = RowStore(plan, self.topology, rows, sink, self._scratch)
+        store = RowStore(plan, self.topology, rows, sink, self._scratch, torsions=torsions)
         progress = self._progress
         fill(store, self._trajectories, self._window, top=self._top, handle=self._handle, progress=progress)
         options = {"whole": self._whole, **vars(self._window)}
@@ -148,7 +150,7 @@ class LoadedStream:
         return self.frames.timestep
 
     def read(
-        self, rows: "Rows", *, atoms: np.ndarray, sink: "Sink | None" = None
+        self, rows: "Rows", *, atoms: np.ndarray, sink: "Sink | None" = None, torsions: bool = True
     ) -> tuple[np.ndarray | None, list[int], dict[str, Any]]:
         """Read every frame once, as `Stream.read` does."""
         frames, parts = self.frames, []
@@ -221,6 +223,11 @@ def atoms_of(topology: "md.Topology", selection: str | npt.ArrayLike | None, *, 
 def topology_of(path: str) -> "md.Topology":
     """Return the topology in a file."""
     return read_topology(path)
+
+
+def backbone_residues(topology: "md.Topology") -> tuple[str, ...]:
+    """Return the labels of the residues that have phi and psi."""
+    return Torsions.of(topology).residues
 
 
 def molecules_of(topology: "md.Topology") -> np.ndarray:

@@ -233,7 +233,7 @@ def _pairs(result: Clustering) -> list[tuple[int, int]]:
     pairs = list(combinations(range(min(result.n_states, _COMPARED)), 2))
     if result.transition_regions is not None:
         links = [link for link in list_links(result.transition_regions) if link.transitions]
-        links.sort(key=lambda link: (-link.transitions, link.pair))
+        links.sort(key=lambda link: (-(link.transitions or 0), link.pair))
         pairs = [*((min(link.pair), max(link.pair)) for link in links), *pairs]
     return list(dict.fromkeys(pairs))[:_COMPARED]
 
