@@ -73,11 +73,15 @@ class TimedStore:
         self._clock.lap(BEFORE.get(name, "between steps"))
         return self._store.get(name, key=key)
 
-    def put(self, name: str, *, key: str = "", **arrays: np.ndarray) -> None:
+    def put(self, name: str, *, key: str = "", growing: bool = False, **arrays: np.ndarray) -> None:
         """Keep a result; the step has ended."""
         self._clock.lap(STEPS.get(name, name))
-        self._store.put(name, key=key, **arrays)
+        self._store.put(name, key=key, growing=growing, **arrays)
         self._clock.lap("writing results")
+
+    def earlier(self, name: str) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
+        """Return what an earlier run with some of the frames kept."""
+        return self._store.earlier(name)
 
     def scratch(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         """Return room for what is not kept."""
@@ -97,13 +101,20 @@ def compile_kernels(folder: Path) -> None:
 
 
 def run(
-    files: list[Path], top: Path, folder: Path, *, fit_frames: int | None, address: str | None = None
+    files: list[Path],
+    top: Path,
+    folder: Path,
+    *,
+    features: str | None = None,
+    fit_frames: int | None = None,
+    address: str | None = None,
 ) -> dict:
     """Go the whole way, as `mdfuzzy run` does, and return what every step took and what was found."""
     store = mf.RunDir(folder)
     with nullcontext() if address is None else connect(address) as client:
         clock = Clock()
-        frames = mf.load(files, top=top, scratch=store.scratch_folder)
+        reading = {"top": top, "scratch": store.scratch_folder}
+        frames = mf.load(files, **reading) if features is None else mf.featurize(files, features, **reading)
         clock.lap("reading")
         # as on the command line: the report shows a range of beta
         settings = mf.Settings(scan_beta=True, fit_frames=fit_frames)
@@ -198,6 +209,7 @@ def main() -> None:
     parser.add_argument(
         "--copies", type=int, help="perturb every frame so many times by 0.02 nm: for throughput, no science"
     )
+    parser.add_argument("--features", help="compare these features instead of RMSD, such as torsions")
     parser.add_argument(
         "--xtc", type=Path, metavar="FOLDER", help="keep the trajectories there, or find them"
     )
@@ -210,10 +222,11 @@ def main() -> None:
         folder = Path(name)
         xtc, kept = options.xtc or folder / "xtc", options.keep or folder / "run"
         files = sorted(xtc.glob("*.xtc"))
+        way = {"features": options.features, "fit_frames": options.fit_frames, "address": options.dask}
         files = files or write_xtc(options.data, xtc, options.frames, copies=options.copies)
         compile_kernels(folder / "small")
         with nullcontext() if options.hold is None else held_memory(options.hold):
-            found = run(files, xtc / "ala2.pdb", kept, fit_frames=options.fit_frames, address=options.dask)
+            found = run(files, xtc / "ala2.pdb", kept, **way)
     print(f"{found['frames']:,} frames; {describe_machine(found['machine'])}")
     print("\n".join([*table(found), "", *goals(found)]))
     print(

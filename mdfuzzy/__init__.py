@@ -62,6 +62,7 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
     "pipeline": {
         "settings": ("Settings", "suggest_k"),
         "state_table": ("State", "StateTable"),
+        "sample": ("ExtensionError", "FitSample"),
         "clustering": ("Clustering",),
         "comparison": ("StateComparison", "compare_states"),
         "run": ("cluster",),

@@ -50,6 +50,8 @@ from mdfuzzy.pipeline.estimator import FuzzyModeSeeking as FuzzyModeSeeking
 from mdfuzzy.pipeline.model_numbers import estimate_model as estimate_model
 from mdfuzzy.pipeline.model_tests import validate_model as validate_model
 from mdfuzzy.pipeline.run import cluster as cluster
+from mdfuzzy.pipeline.sample import ExtensionError as ExtensionError
+from mdfuzzy.pipeline.sample import FitSample as FitSample
 from mdfuzzy.pipeline.settings import Settings as Settings
 from mdfuzzy.pipeline.settings import suggest_k as suggest_k
 from mdfuzzy.pipeline.state_table import State as State

@@ -29,6 +29,15 @@ class ExtensionError:
         The fraction of frames whose highest membership is in the same state.
     n_states, n_states_half : int
         States in the sample, and in half of it.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> error = mf.ExtensionError(
+    ...     frames=50_000, mean=0.01, most=0.12, agreement=0.991, n_states=5, n_states_half=5
+    ... )
+    >>> print(error)
+    memberships of 50,000 frames by extension ... 0.01 on average, ... 99.10% have the same state
     """
 
     frames: int
@@ -65,6 +74,18 @@ class FitSample(ReadOnly):
         The clustering of these frames alone.
     error : ExtensionError
         How much the memberships of the other frames differ from those of a fit that contains them.
+
+    See Also
+    --------
+    assign : Memberships of new frames.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.random.default_rng(0).normal(size=(4000, 2)) + 6 * np.repeat([0, 1], 2000)[:, None]
+    >>> result = mf.cluster(points, mf.Settings(fit_frames=1000))
+    >>> result.sample, result.sample.fit
+    (FitSample(1,000 of 4,000 frames), Clustering(2 states of 1,000 frames, ...))
     """
 
     frames: np.ndarray
