@@ -55,12 +55,6 @@ class State:
         first of all in a trajectory.
     dwell : float or None
         Mean time of an unbroken stay in its basin, in the unit of the table.
-    population : float or None
-        If frames have weights: the share of the weight of all frames that the frames of this state hold.
-    low, high : float or None
-        The ends of the 95 % confidence interval of the population; NaN if it is not known.
-    effective : float or None
-        If frames have weights: the effective number of frames of this state.
 
     Examples
     --------
