@@ -74,19 +74,36 @@ html_css_files = ["pages.css"]
 html_sidebars = {page: [] for page in ("index", "install", "changelog", "paper/index", "performance/index")}
 
 
+#: The names that most programs need.
+_FIRST = ("load", "cluster", "Settings", "Clustering", "StateTable", "assign", "RunDir")
+#: Titles of the groups of the reference, by folder, and what is in them.
+_GROUPS = {
+    "": ("First", "Load trajectories, find the states, look at the result."),
+    "frames": ("Trajectories", "What can be clustered."),
+    "neighbors": ("Neighbours", "Nearest neighbours and their graph."),
+    "states": ("States", "Density, its peaks, and how robust they are."),
+    "memberships": ("Memberships", "The random walk to the cores, and scores."),
+    "pipeline": ("Pipeline", "All steps in one call, new frames, models."),
+    "store": ("Run directory", "What a run keeps."),
+    "_check": ("Errors", "What is raised for input that cannot be used."),
+}
+
+
 def write_reference(page: Path) -> None:
     """Write the contents of the reference: the public names, under the modules that hold them."""
-    names: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {"": list(_FIRST)}
     for name, home in mdfuzzy._HOME.items():
-        names.setdefault(home, []).append(name)
+        if name not in _FIRST:
+            names.setdefault(home.partition(".")[0], []).append(name)
     for home in mdfuzzy._MODULES:
-        names[home] = [f"{home}.{name}" for name in import_module(f"mdfuzzy.{home}").__all__]
+        inside = [f"{home}.{name}" for name in import_module(f"mdfuzzy.{home}").__all__]
+        names[home] = [*names.get(home, []), *inside]
     lines = ["Reference", "=========", "", ".. module:: mdfuzzy", ""]
     lines += ["Every name is an attribute of the package: ``import mdfuzzy as mf``, then ``mf.load(...)``;"]
     lines += ["what is in a public module is reached through it: ``mf.kinetics.visits(...)``."]
     for home, public in names.items():
-        summary = import_module(f"mdfuzzy.{home}").__doc__.splitlines()[0]
-        lines += ["", home, "-" * len(home), "", summary, ""]
+        title, summary = _GROUPS.get(home) or (home, import_module(f"mdfuzzy.{home}").__doc__.splitlines()[0])
+        lines += ["", title, "-" * len(title), "", summary, ""]
         if home in mdfuzzy._MODULES:  # so that pages can refer to it
             lines += [f".. module:: mdfuzzy.{home}", ".. currentmodule:: mdfuzzy", ""]
         lines += [".. autosummary::", "   :toctree: generated", "", *(f"   {name}" for name in public)]

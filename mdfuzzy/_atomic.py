@@ -138,6 +138,30 @@ def new_files(
             shutil.rmtree(stage, ignore_errors=True)
 
 
+def remove_recorded(folder: Path) -> int:
+    """Remove the files that `new_files` wrote into a folder or the folders in it; return how many.
+
+    Other files are left, and so are folders that hold them.
+    """
+    removed = 0
+    for record in sorted(folder.rglob(".mdfuzzy-*")) if is_folder(folder) else []:
+        if any(not is_folder(each) for each in record.parents if each.is_relative_to(folder)):
+            continue  # behind a link: not ours
+        for file in _read_record(record):
+            path = record.parent / file
+            if path.is_symlink() or not path.is_file():
+                continue
+            path.unlink()
+            removed += 1
+        record.unlink()
+    for inside in sorted((each for each in folder.rglob("*") if is_folder(each)), reverse=True):
+        with suppress(OSError):  # not empty
+            inside.rmdir()
+    with suppress(OSError):
+        folder.rmdir()
+    return removed
+
+
 def adopt_files(folder: Path, kind: str, files: list[Path]) -> None:
     """Record that we wrote `files`, relative to `folder`: for folders that were written without a record."""
     _write_record(folder / f".mdfuzzy-{kind}", sorted(files))

@@ -27,6 +27,13 @@ def _choices(function: Decorated) -> Decorated:
     help="RMSD of every state to this structure (PDB, mmCIF, GRO), by the clustered atoms.",
 )
 @click.option(
+    "--torsions",
+    cls=Option,
+    is_flag=True,
+    default=None,
+    help="Write phi and psi of every residue into the table. Default: of up to 12 residues.",
+)
+@click.option(
     "-n",
     "n",
     cls=Option,
@@ -72,6 +79,11 @@ def command(folder: str, output: str | None, reference: str | None, **options: A
     """
     place = place_of(folder, output, "exports")
     kinds = [name for name in KINDS if options.pop(name)]
+    columns = {"torsions": True} if options.pop("torsions") else {}
+    if columns and not kinds:
+        kinds = ["table"]
+    elif columns and "table" not in kinds:
+        raise click.UsageError("--torsions is an option of --table.")
     given = {name: value for name, value in options.items() if value is not None}
     if given and not kinds:
         kinds = ["trajectories"]
@@ -93,5 +105,5 @@ def command(folder: str, output: str | None, reference: str | None, **options: A
             click.echo(f"RMSD to the reference: {place / 'reference.csv'}")
         elif not kinds:
             kinds = [name for name in KINDS if name != "pyemma" or result.weights is None]
-        for line in write_exports(place, result, kinds, trajectories=given):
+        for line in write_exports(place, result, kinds, trajectories=given, table=columns):
             click.echo(line)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,14 +10,16 @@ import click
 
 import mdfuzzy as mf
 from mdfuzzy import __version__
-from mdfuzzy._atomic import refuse_links, whole_file
+from mdfuzzy._atomic import refuse_links, remove_recorded, whole_file
 from mdfuzzy.exports.kinds import KINDS
 
 if TYPE_CHECKING:
+    from mdfuzzy.frames.trajectories import Trajectories
     from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
     from mdfuzzy.kinetics.validation import Validation
     from mdfuzzy.pipeline.assignment import Assignment
     from mdfuzzy.pipeline.clustering import Clustering
+    from mdfuzzy.pipeline.settings import Settings
 
 logger = logging.getLogger("mdfuzzy")
 
@@ -57,7 +60,28 @@ def place_of(run: str, output: str | None, *names: str) -> Path:
     return place
 
 
-def write_outputs(folder: Path, result: "Clustering") -> Iterator[str]:
+def remove_outdated(run: mf.RunDir, data: "Trajectories", settings: "Settings") -> None:
+    """Remove pictures, exports and the report of a run directory if they are of other data or settings."""
+    from mdfuzzy.report.page import is_report
+
+    known = run.settings
+    if known is None:
+        return
+    same = replace(known, n_jobs=None, validate=False) == replace(settings, n_jobs=None, validate=False)
+    if same and (known.validate or not settings.validate) and run.data_summary == repr(data):
+        return
+    with run.lock():
+        run.check(data)  # the results of other data are not touched: the run is refused
+        number = sum(remove_recorded(run.path / name) for name in ("plots", "exports"))
+        page = run.path / "report.html"
+        if page.is_file() and is_report(page):
+            page.unlink()
+            number += 1
+    if number:
+        logger.info(f"removed {number} files of the last run, which had other settings or data")
+
+
+def write_outputs(folder: Path, result: "Clustering", *, report: bool = True) -> Iterator[str]:
     """Write everything into a run directory and yield a line about each part."""
     for name in ("plots", "exports"):
         refuse_links(folder / name, inside=folder)
@@ -77,17 +101,20 @@ def write_outputs(folder: Path, result: "Clustering") -> Iterator[str]:
     if size > _SMALL:
         words = f"({size / 2**30:.1f} GB of coordinates) are written on demand"
         yield f"trajectories of the states {words}: mdfuzzy export {folder} --trajectories"
-    yield write_page(folder / "report.html", result)
+    if report:
+        yield write_page(folder / "report.html", result)
 
 
-def write_pictures(folder: Path, result: "Clustering", *, kinds: Sequence[str] = ()) -> Iterator[str]:
+def write_pictures(
+    folder: Path, result: "Clustering", *, kinds: Sequence[str] = (), **options: Any
+) -> Iterator[str]:
     """Draw pictures and yield a line about them."""
     logger.info("drawing pictures")
     tests = result.validation
     if tests is None and {*kinds} & {*_OF_THE_MODEL}:
         tests = mf.validate_model(result)
     timescales, test = _tests(tests)
-    paths = mf.plots.write_plots(folder, result, timescales=timescales, test=test, kinds=kinds)
+    paths = mf.plots.write_plots(folder, result, timescales=timescales, test=test, kinds=kinds, **options)
     yield f"{len(paths)} pictures in {folder}"
 
 
@@ -95,13 +122,12 @@ def write_exports(
     folder: Path,
     result: "Clustering | Assignment",
     kinds: Sequence[str],
-    *,
-    trajectories: Mapping[str, Any] | None = None,
+    **options: Mapping[str, Any],
 ) -> Iterator[str]:
     """Write files for other programs and yield a line about each kind."""
     for kind in kinds:
         logger.info(f"writing exports: {kind}")
-        place = mf.exports.write_exports(folder, result, kinds=[kind], trajectories=trajectories)[kind]
+        place = mf.exports.write_exports(folder, result, kinds=[kind], **options)[kind]
         yield f"{KINDS[kind]}: {place}"
 
 

@@ -1,10 +1,13 @@
 """``mdfuzzy plot``: the pictures of a finished run."""
 
+from typing import Any, get_args
+
 import click
 
 import mdfuzzy as mf
 from mdfuzzy.cli.options import Command, Option, output_option, run_argument
 from mdfuzzy.cli.outputs import place_of, write_pictures
+from mdfuzzy.plots.formats import DPI, Format
 
 
 @click.command("plot", cls=Command)
@@ -18,17 +21,35 @@ from mdfuzzy.cli.outputs import place_of, write_pictures
     help="Draw only this picture, such as 'states', 'transitions' or 'network'; may be given several times. "
     "Default: all.",
 )
+@click.option(
+    "--format",
+    "format",
+    cls=Option,
+    type=click.Choice(get_args(Format)),
+    default="png",
+    show_default=True,
+    help="Format of the pictures; PDF and SVG scale without loss.",
+)
+@click.option("--dpi", cls=Option, type=int, default=DPI, show_default=True, help="Dots per inch of PNG.")
+@click.option(
+    "--residue",
+    cls=Option,
+    metavar="NAME",
+    help="Draw over phi and psi of this residue, such as LYS27. Default: over principal components, or the "
+    "only phi and psi.",
+)
 @output_option("Where to write them. Default: RUN/plots.")
-def command(folder: str, kinds: tuple[str, ...], output: str | None) -> None:
-    """Draw the pictures of a finished run, as PNG.
+def command(folder: str, kinds: tuple[str, ...], output: str | None, **options: Any) -> None:
+    """Draw the pictures of a finished run.
 
     \b
     Examples:
       mdfuzzy plot out
+      mdfuzzy plot out --format pdf --residue LYS27
       mdfuzzy plot out --kind states --kind transitions -o figures
     """
     place = place_of(folder, output, "plots")
     run = mf.RunDir(folder)
     with run.lock():
-        for line in write_pictures(place, run.load(), kinds=kinds):
+        for line in write_pictures(place, run.load(), kinds=kinds, **options):
             click.echo(line)

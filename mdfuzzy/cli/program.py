@@ -6,9 +6,9 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import click
 
@@ -26,12 +26,23 @@ BAD_INPUT = (
 BAD_PATH = frozenset({errno.ENAMETOOLONG, errno.ELOOP, errno.EROFS, errno.EINVAL})
 
 
+#: What users of other programs may mean by options that there are not.
+_OF_OTHERS = {
+    "-f": "Trajectories are given without an option: mdfuzzy run traj.xtc --top mol.pdb.",
+    "-s": "The topology is --top: a PDB or GRO file, such as `gmx editconf -f topol.tpr -o mol.pdb` writes.",
+    "-b": "The first time is --begin, in ps.",
+    "-e": "The last time is --end, in ps.",
+    "-d": "Frames are thinned out by --stride.",
+}
+
+
 @dataclass
 class Session:
     """What the options before the command's name say, and what to say if the command is interrupted."""
 
     debug: bool = False
     resume: str = ""
+    options: dict[str, str] = field(default_factory=dict)
 
 
 class InOrder(click.Group):
@@ -59,6 +70,29 @@ def commands(context: click.Context, debug: bool) -> None:
     context.obj.debug = debug
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+        return
+    command = commands.get_command(context, context.invoked_subcommand)
+    context.obj.options = {} if command is None else option_names(command)
+
+
+def option_names(command: click.Command) -> dict[str, str]:
+    """Return how the user of a command names each argument of the package: ``top`` is ``--top``."""
+    names = {"trajectories": "FILES", "paths": "FILES"}
+    for each in command.params:
+        if isinstance(each, click.Option) and each.name is not None:
+            names[each.name] = max(each.opts, key=len)
+    return names
+
+
+def in_options(message: object, options: Mapping[str, str]) -> str:
+    """Return a message of the package with the options of a command in place of arguments.
+
+    Examples
+    --------
+    >>> in_options("`n_states` must be an int; got 0.", {"n_states": "--n-states"})
+    '--n-states must be an int; got 0.'
+    """
+    return re.sub(r"`(\w+)`", lambda found: options.get(found[1], found[0]), str(message))
 
 
 def one_line(message: object) -> str:
@@ -67,11 +101,11 @@ def one_line(message: object) -> str:
 
 
 @contextmanager
-def messages_on_stderr() -> Iterator[None]:
+def messages_on_stderr(session: Session) -> Iterator[None]:
     """Inside the block, show warnings and the package's messages as single lines."""
 
     def show_warning(message: Warning | str, *_: object, **__: object) -> None:
-        click.echo(f"mdfuzzy: warning: {one_line(message)}", err=True)
+        click.echo(f"mdfuzzy: warning: {one_line(in_options(message, session.options))}", err=True)
 
     logger, handler = logging.getLogger("mdfuzzy"), logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("mdfuzzy: %(message)s"))
@@ -99,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     session = Session()
     try:
-        with messages_on_stderr():
+        with messages_on_stderr(session):
             status = commands.main(arguments, prog_name="mdfuzzy", standalone_mode=False, obj=session)
         return status if isinstance(status, int) else 0
     except (click.Abort, KeyboardInterrupt):
@@ -107,6 +141,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         hint = f" See `{context.command_path} --help`." if context is not None else ""
+        if isinstance(error, click.NoSuchOption) and error.option_name in _OF_OTHERS:
+            hint = f" {_OF_OTHERS[error.option_name]}{hint}"
         return _fail(error.format_message() + hint, error.exit_code)
     except Exception as error:
         if session.debug:
@@ -117,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, OSError) and re.fullmatch(r"\d+ requested and \d+ written", str(error)):
             return _fail(f"the disk may be full ({error} by NumPy): free some space and run it again", 1)
         if isinstance(error, BAD_INPUT):
-            return _fail(error, 2)
+            return _fail(in_options(error, session.options), 2)
         hint = "mdfuzzy --debug ... shows where"
         if isinstance(error, ValueError | TypeError | LookupError | AttributeError | AssertionError):
             hint = "this is a bug in mdfuzzy: please report it with the output of mdfuzzy --debug ..."

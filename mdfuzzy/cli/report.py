@@ -21,6 +21,11 @@ def command(folder: str, output: str | None, title: str | None) -> None:
       mdfuzzy report out
       mdfuzzy report out -o ala2.html --title 'Alanine dipeptide, 300 K'
     """
+    if output is not None and Path(output).suffix.lower() not in (".html", ".htm"):
+        raise click.UsageError(
+            f"--output must be an HTML file, such as report.html; got {output!r}. For PDF print the "
+            "page from a browser; for pictures use `mdfuzzy plot`."
+        )
     page = Path(folder, "report.html") if output is None else Path(output)
     run = mf.RunDir(folder)
     with run.lock():

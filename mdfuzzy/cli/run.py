@@ -19,7 +19,7 @@ from mdfuzzy.cli.options import (
     setting_options,
     take_settings,
 )
-from mdfuzzy.cli.outputs import Transcript, write_outputs
+from mdfuzzy.cli.outputs import Transcript, remove_outdated, write_outputs
 from mdfuzzy.cli.program import Session
 from mdfuzzy.cli.watch import watch as watch_files
 from mdfuzzy.pipeline.memory import parse_bytes
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     section="Output",
     is_flag=True,
     help="Stop when the states are found: no pictures, exports or report.",
+)
+@click.option(
+    "--report/--no-report", cls=Option, section="Output", default=True, help="Whether to write the report."
 )
 @click.option(
     "--watch",
@@ -83,6 +86,7 @@ def command(
     files: tuple[str, ...],
     output: str,
     bare: bool,
+    report: bool,
     watch: float | None,
     memory: str | None,
     dask: str | None,
@@ -139,6 +143,7 @@ def command(
                 Path(output),
                 say,
                 bare=bare,
+                report=report,
                 client=client,
                 layout=layout,
                 memory=memory,
@@ -158,6 +163,7 @@ def find_states(
     say: Transcript,
     *,
     bare: bool = False,
+    report: bool = True,
     client: "Client | None" = None,
     layout: Literal["scattered", "sharded"] | None = None,
     memory: str | None = None,
@@ -169,6 +175,7 @@ def find_states(
     session.resume = f"; finished steps are kept in {folder}: rerun the command to resume"
     if bare:
         settings = replace(settings, validate=False)
+    remove_outdated(run, frames, settings)
     with compiled_ahead():
         result = mf.cluster(frames, settings, store=run, client=client, layout=layout, memory=memory)
     say()
@@ -179,7 +186,7 @@ def find_states(
     with run.lock():
         if not bare:
             say()
-            for line in write_outputs(folder, result):
+            for line in write_outputs(folder, result, report=report):
                 say(line)
         say.write(folder / "summary.txt")
     return result

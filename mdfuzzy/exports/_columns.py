@@ -12,6 +12,8 @@ from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
+#: Torsions of more residues than this are left out unless they are asked for.
+_MAX_RESIDUES = 12
 #: How numbers are written, by the beginning of the name of their column.
 _FORMATS = {
     "time": "%.12g",
@@ -24,9 +26,16 @@ _FORMATS = {
 
 
 def frame_columns(
-    data: Trajectories, cores: Cores, memberships: Memberships, frames: np.ndarray
+    data: Trajectories,
+    cores: Cores,
+    memberships: Memberships,
+    frames: np.ndarray,
+    *,
+    torsions: bool | None = None,
 ) -> dict[str, np.ndarray]:
     """Return what is known of `frames` (numbers over all trajectories), each column an array as long as it.
+
+    By default there are torsions of up to 12 residues: those of a protein would be hundreds of columns.
 
     Examples
     --------
@@ -44,7 +53,8 @@ def frame_columns(
     columns = {"trajectory": trajectory.astype(np.int32), "frame": frame}
     if data.times is not None:
         columns["time_ps"] = decimal_times(data.times[frames])
-    for place, residue in enumerate(unique(data.residues)):
+    shown = len(data.residues) <= _MAX_RESIDUES if torsions is None else torsions
+    for place, residue in enumerate(unique(data.residues) if shown else []):
         for name, angles in (("phi", data.phi), ("psi", data.psi)):
             if angles is not None:
                 columns[f"{name}_{residue}"] = angles[frames, place]

@@ -16,9 +16,9 @@ from mdfuzzy.exports.table import write_table
 from mdfuzzy.exports.trajectory_files import write_trajectories
 
 
-def _table(folder: Path, result: Result) -> Path:
+def _table(folder: Path, result: Result, **options: Any) -> Path:
     with new_files(folder, "table", overwrite=True) as stage:
-        write_table(stage / "frames.csv", result)
+        write_table(stage / "frames.csv", result, **options)
     return folder / "frames.csv"
 
 
@@ -43,6 +43,7 @@ def write_exports(
     *,
     kinds: Sequence[str] | None = None,
     trajectories: Mapping[str, Any] | None = None,
+    table: Mapping[str, Any] | None = None,
 ) -> dict[str, Path]:
     """Write the files for other programs into a folder, replacing those of an earlier export.
 
@@ -58,6 +59,8 @@ def write_exports(
         kinetics.
     trajectories : mapping, optional
         Other options of `write_trajectories`, such as ``{"n": 100}``.
+    table : mapping, optional
+        Other options of `write_table`, such as ``{"torsions": True}``.
 
     Returns
     -------
@@ -83,5 +86,5 @@ def write_exports(
         kinds = [kind for kind in KINDS if kind != "pyemma" or not weighted]
     for kind in kinds:
         check_choice("kinds", kind, list(KINDS))
-    options = {"trajectories": dict(trajectories or {})}
+    options = {"trajectories": dict(trajectories or {}), "table": dict(table or {})}
     return {kind: _WRITERS[kind](Path(folder), result, **options.get(kind, {})) for kind in kinds}

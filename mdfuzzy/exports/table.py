@@ -22,7 +22,13 @@ from mdfuzzy.states.cores import Cores
 _CHUNK = 50_000
 
 
-def write_table(path: str | os.PathLike[str], result: Result, *, overwrite: bool = False) -> Path:
+def write_table(
+    path: str | os.PathLike[str],
+    result: Result,
+    *,
+    torsions: bool | None = None,
+    overwrite: bool = False,
+) -> Path:
     """Write a table with one row per frame: where it is, its torsions, its state, its core, its memberships.
 
     Parameters
@@ -31,6 +37,8 @@ def write_table(path: str | os.PathLike[str], result: Result, *, overwrite: bool
         ``.csv``, ``.csv.gz`` or ``.parquet`` (which needs pyarrow: the extra ``parquet``).
     result : Clustering or Assignment
         What to export.
+    torsions : bool, optional
+        Whether to write phi and psi of every residue; by default of up to 12 residues.
     overwrite : bool
         Replace the file if there is one.
 
@@ -59,7 +67,7 @@ def write_table(path: str | os.PathLike[str], result: Result, *, overwrite: bool
 
     - ``trajectory``, ``frame``: both from 0, the frame among the loaded ones of its trajectory;
     - ``time_ps``: in ps, if times are known;
-    - ``phi_ALA2``, ``psi_ALA2``, ...: in degrees, of every residue that has both;
+    - ``phi_ALA2``, ``psi_ALA2``, ...: in degrees, of every residue that has both, if `torsions` are written;
     - ``weight``: if frames have weights, with 1 for the largest;
     - ``state``: that of the highest membership, -1 for frames that reach no core;
     - ``core``: the core that the frame lies in, -1 outside every core;
@@ -88,7 +96,7 @@ def write_table(path: str | os.PathLike[str], result: Result, *, overwrite: bool
         )
     if name.endswith(".parquet"):
         _check_pyarrow()
-    chunks = _chunks(data, result.cores, result.memberships)
+    chunks = _chunks(data, result.cores, result.memberships, torsions)
     with new_file(path, overwrite=overwrite) as file:
         if name.endswith(".parquet"):
             _write_parquet(file, chunks)
@@ -99,9 +107,12 @@ def write_table(path: str | os.PathLike[str], result: Result, *, overwrite: bool
     return Path(path).expanduser()
 
 
-def _chunks(data: Trajectories, cores: Cores, memberships: Memberships) -> Iterator[dict[str, np.ndarray]]:
+def _chunks(
+    data: Trajectories, cores: Cores, memberships: Memberships, torsions: bool | None
+) -> Iterator[dict[str, np.ndarray]]:
     for start in range(0, len(data), _CHUNK):
-        yield frame_columns(data, cores, memberships, np.arange(start, min(start + _CHUNK, len(data))))
+        frames = np.arange(start, min(start + _CHUNK, len(data)))
+        yield frame_columns(data, cores, memberships, frames, torsions=torsions)
 
 
 @contextmanager

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from mdfuzzy.frames.frames import Frames
 
 
+#: More residues than this do not get a line each.
+_MAX_RESIDUES = 12
+
+
 def ramachandran_regions(phi: npt.ArrayLike, psi: npt.ArrayLike) -> dict[str, np.ndarray]:
     """Return masks of the usual regions of the Ramachandran plot, which together cover it once.
 
@@ -45,6 +49,8 @@ def ramachandran_regions(phi: npt.ArrayLike, psi: npt.ArrayLike) -> dict[str, np
 def region_table(frames: "Frames") -> str:
     """Return a table of the share of frames in each region, a residue a line; empty without torsions.
 
+    Of more than 12 residues there is one line for all of them.
+
     Examples
     --------
     >>> import mdfuzzy as mf
@@ -55,8 +61,13 @@ def region_table(frames: "Frames") -> str:
     lines: list[str] = []
     if frames.phi is None or frames.psi is None:
         return ""
-    for column, residue in enumerate(frames.residues):
-        regions = ramachandran_regions(frames.phi[:, column], frames.psi[:, column])
+    shown: dict[str, slice] = {
+        residue: slice(column, column + 1) for column, residue in enumerate(frames.residues)
+    }
+    if len(shown) > _MAX_RESIDUES:
+        shown = {f"{len(shown)} residues": slice(None)}
+    for residue, columns in shown.items():
+        regions = ramachandran_regions(frames.phi[:, columns], frames.psi[:, columns])
         if not lines:
             lines.append(f"{'share of frames':<16}" + "".join(f"{name:>9}" for name in regions))
         lines.append(f"{residue:<16}" + "".join(f"{inside.mean():>9.2%}" for inside in regions.values()))

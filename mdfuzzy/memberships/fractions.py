@@ -1,6 +1,8 @@
 """The fraction of the frames, or of their weight, in each state, with bootstrap intervals."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -139,28 +141,26 @@ def state_fractions(
     """
     n_bootstrap = check_int("n_bootstrap", n_bootstrap, 0)
     confidence = check_real("confidence", confidence, above=0, at_most=1)
-    shares = _shares(states, n_states)
-    lengths = check_lengths(lengths, len(shares))
-    given = (
-        np.ones(len(shares))
-        if weights is None
-        else check_finite("weights", check_numbers("weights", weights))
-    )
-    if given.shape != (len(shares),) or given.min() < 0 or not given.any():
+    columns, n = _shares(states, n_states)
+    lengths = check_lengths(lengths, n)
+    given = np.ones(n) if weights is None else check_finite("weights", check_numbers("weights", weights))
+    if given.shape != (n,) or given.min() < 0 or not given.any():
         raise InputValueError(
-            f"`weights` must have one value per frame, shape ({len(shares)},), at least 0 and not all 0; got "
+            f"`weights` must have one value per frame, shape ({n},), at least 0 and not all 0; got "
             f"shape {given.shape}."
         )
-    values = given @ shares / given.sum()
-    effective = [effective_frames(given * column) for column in shares.T]
+    values = np.array([given @ column() for column in columns]) / given.sum()
+    effective = [effective_frames(given * column()) for column in columns]
     inefficiency = 1.0
     if len(lengths) < ENOUGH_TRAJECTORIES and n_bootstrap:
-        residuals = np.split(given[:, None] * (shares - values), np.cumsum(lengths)[:-1])
-        inefficiency = statistical_inefficiency(residuals)
+        ends = np.cumsum(lengths)[:-1]
+        for column, value in zip(columns, values, strict=True):  # one at a time: there may be many states
+            residuals = np.split(given * (column() - value), ends)
+            inefficiency = max(inefficiency, statistical_inefficiency(residuals))
     units = bootstrap_units(lengths, inefficiency=inefficiency)
     draws = units.draw(n_bootstrap, seed=seed)
     starts = np.concatenate([[0], np.cumsum(units.lengths)[:-1]])
-    sums = np.add.reduceat(given[:, None] * shares, starts, axis=0)
+    sums = np.stack([np.add.reduceat(given * column(), starts) for column in columns], axis=1)
     totals = draws @ np.add.reduceat(given, starts)
     kept = totals > 0
     low, high = interval((draws @ sums)[kept] / totals[kept, None], confidence)
@@ -170,7 +170,7 @@ def state_fractions(
         high=high,
         effective=np.array(effective),
         n_effective=effective_frames(given),
-        n_frames=len(shares),
+        n_frames=n,
         confidence=confidence,
         drawn=units.words if len(draws) else "",
         weighted=weights is not None,
@@ -207,11 +207,13 @@ def warn_of_few_effective(found: StateFractions) -> None:
         )
 
 
-def _shares(states: npt.ArrayLike, n_states: int | None) -> np.ndarray:
-    """Return how much of every frame belongs to each state, (n, K) float64."""
+def _shares(states: npt.ArrayLike, n_states: int | None) -> tuple[Sequence[Callable[[], np.ndarray]], int]:
+    """Return what gives how much of every frame belongs to each state, (n,) float64, and the number n."""
     states = np.asarray(states)
     if states.ndim == 2:
-        return check_finite("states", check_numbers("states", states))
+        values = check_finite("states", check_numbers("states", states))
+        columns = [partial(values.__getitem__, (slice(None), state)) for state in range(values.shape[1])]
+        return columns, len(values)
     if states.ndim != 1 or len(states) == 0 or not np.issubdtype(states.dtype, np.integer):
         raise InputValueError(
             "`states` must be the number of the state of each frame, or memberships (frames, states); got an "
@@ -219,4 +221,8 @@ def _shares(states: npt.ArrayLike, n_states: int | None) -> np.ndarray:
         )
     least = int(states.max()) + 1
     count = max(least, 1) if n_states is None else check_int("n_states", n_states, max(least, 1))
-    return np.asarray(states[:, None] == np.arange(count), np.float64)
+    return [partial(_indicator, states, state) for state in range(count)], len(states)
+
+
+def _indicator(states: np.ndarray, state: int) -> np.ndarray:
+    return np.asarray(states == state, np.float64)

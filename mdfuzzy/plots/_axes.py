@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.image import AxesImage
 
-#: Dots per inch of pictures that are written.
-DPI = 160
-
 
 def new_figure(width: float = 5.2, height: float = 4.2) -> "Figure":
     """Make a figure of a size in inches that pyplot knows nothing of, so that nobody has to close it."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 
@@ -19,10 +19,11 @@ from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.pipeline.comparison import compare_states, has_features
-from mdfuzzy.plots._axes import DPI, new_figure
+from mdfuzzy.plots._axes import new_figure
 from mdfuzzy.plots.betas import beta_scan
 from mdfuzzy.plots.differences import state_differences
 from mdfuzzy.plots.forecasts import reliability
+from mdfuzzy.plots.formats import DPI, Format
 from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
 from mdfuzzy.plots.networks import list_links, state_network
 from mdfuzzy.plots.peaks import persistence_diagram, prominences
@@ -105,9 +106,10 @@ def write_plots(
     test: ChapmanKolmogorov | None = None,
     calibration: Calibration | None = None,
     kinds: Sequence[str] = (),
+    format: Format = "png",
     dpi: int = DPI,
 ) -> list[Path]:
-    """Write every picture of a clustering, or some of them, as PNG files.
+    """Write every picture of a clustering, or some of them.
 
     Parameters
     ----------
@@ -124,6 +126,8 @@ def write_plots(
         The names of those to draw, as in the list below; ``"state"`` and ``"timeline"`` without a number
         stand for all of them (of more than 20 states for the first 20, with a warning). By default
         everything.
+    format : {"png", "pdf", "svg"}
+        PDF and SVG scale without loss.
     dpi : int
         Dots per inch.
 
@@ -158,6 +162,7 @@ def write_plots(
     ['overview.png', 'density.png', 'free-energy.png']
     """
     dpi = check_int("dpi", dpi, 20, 2000)
+    check_choice("format", format, get_args(Format))
     with limited_threads(result.settings.n_jobs):
         pictures = _pictures(result, _projection(result, residue))
     if timescales is not None:
@@ -173,8 +178,11 @@ def write_plots(
     chosen = _chosen(pictures, groups, kinds, result.n_states)
     with new_files(folder, "plots", overwrite=True, keep=bool(kinds)) as stage:
         for name in chosen:
-            cast("Figure", pictures[name]()).savefig(stage / f"{name}.png", format="png", dpi=dpi)
-    return [Path(folder) / f"{name}.png" for name in chosen]
+            # Without the time of writing the same picture gives the same bytes.
+            metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(format)
+            figure = cast("Figure", pictures[name]())
+            figure.savefig(stage / f"{name}.{format}", format=format, dpi=dpi, metadata=metadata)
+    return [Path(folder) / f"{name}.{format}" for name in chosen]
 
 
 def _chosen(

@@ -121,7 +121,7 @@ def write_report(
         raise FileNotFoundError(
             f"`path` must be in an existing folder; got {str(path)!r}. Make {str(path.parent)!r} first."
         )
-    if os.path.lexists(path) and not _is_report(path):
+    if os.path.lexists(path) and not is_report(path):
         raise FileExistsError(
             f"`path` must be a new file or an earlier report; got {str(path)!r}, which mdfuzzy did not "
             "write. Give another name."
@@ -133,7 +133,7 @@ def write_report(
     return path
 
 
-def _is_report(path: Path) -> bool:
+def is_report(path: Path) -> bool:
     """Whether a file is a report that we wrote, and not a link."""
     if path.is_symlink() or not path.is_file():
         return False

@@ -120,6 +120,12 @@ class RunDir:
         return Settings(**values)
 
     @property
+    def data_summary(self) -> str | None:
+        """What was clustered here, in words; None if nothing was."""
+        run = self._read_run()
+        return None if run is None else str(run["data"])
+
+    @property
     def reading(self) -> dict[str, Any] | None:
         """The arguments of `load` that read the frames of the run; None if they do not come from files.
 

@@ -63,7 +63,7 @@ def test_help(arguments, capsys):
     out, err = capsys.readouterr()
     assert out.startswith("Usage: mdfuzzy [OPTIONS]")
     commands = re.findall(r"^  (\w+)   *[A-Z]", out[out.index("Commands:") :], re.MULTILINE)
-    assert commands == ["demo", "run", "assign", "plot", "export", "report", "info"]
+    assert commands == ["demo", "run", "assign", "kinetics", "plot", "export", "report", "info"]
     assert err == ""
 
 
@@ -72,7 +72,7 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"mdfuzzy {mf.__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["demo", "run", "assign", "plot", "export", "report", "info"])
+@pytest.mark.parametrize("command", ["demo", "run", "assign", "kinetics", "plot", "export", "report", "info"])
 def test_help_of_commands(command, capsys):
     assert main([command, "--help"]) == 0
     out, err = capsys.readouterr()
@@ -151,6 +151,7 @@ def test_join(files, tmp_path, capsys):
     whole = md.load(files / "a.xtc", top=files / "ala2.pdb")
     for run in ("one", "two"):
         (tmp_path / run).mkdir()
+        whole.xyz = whole.xyz + 0.01  # a copy would give a warning
         whole[:11].save(tmp_path / run / "part1.xtc")
         whole[10:].save(tmp_path / run / "part2.xtc")
     top = ["--top", str(files / "ala2.pdb"), "--join"]
@@ -193,7 +194,7 @@ def test_missing_file(capsys, tmp_path):
 
 def test_bad_value(files, capsys):
     assert main(["info", str(files / "a.xtc"), "--top", str(files / "ala2.pdb"), "--stride", "0"]) == 2
-    assert "`stride` must be an int of at least 1; got 0." in the_line(capsys.readouterr().err)
+    assert "--stride must be an int of at least 1; got 0." in the_line(capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(
@@ -309,3 +310,22 @@ def test_faults_of_the_program_are_not_told_as_bad_input(error, monkeypatch, cap
     line = capsys.readouterr().err.splitlines()[-1]
     assert f"{error.__name__}: operands could not be broadcast" in line
     assert "please report it" in line
+
+
+# --- what users of other programs type
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"), [("-f", "without an option"), ("-s", "--top"), ("-b", "--begin")]
+)
+def test_options_of_other_programs_get_a_hint(option, hint, capsys):
+    assert main(["run", option, "a.xtc"]) == 2
+    line = the_line(capsys.readouterr().err)
+    assert "No such option" in line
+    assert hint in line
+
+
+def test_a_report_is_html(tmp_path, capsys):
+    (tmp_path / "run").mkdir()
+    assert main(["report", str(tmp_path / "run"), "-o", "page.pdf"]) == 2
+    assert "--output must be an HTML file, such as report.html; got 'page.pdf'" in capsys.readouterr().err

@@ -109,18 +109,18 @@ def test_options_become_settings(options, settings):
             ["--beta", "best"],
             "Invalid value for '--beta': 'best' is neither a number nor 'entropy' or 'kinetic'",
         ),
-        (["--beta", "0"], "`beta` must be a number > 0; got 0.0. 2 is the ensemble's own diffusion"),
+        (["--beta", "0"], "--beta must be a number > 0; got 0.0. 2 is the ensemble's own diffusion"),
         (["-k", "many"], "Invalid value for '-k' / '--k': 'many' is not a valid integer"),
-        (["-k", "0"], "`k` must be an int of at least 1; got 0"),
-        (["-k", "4000"], "`k` must be an int in [1, 749]; got 4000. The density uses 2k neighbours"),
+        (["-k", "0"], "--k must be an int of at least 1; got 0"),
+        (["-k", "4000"], "--k must be an int in [1, 749]; got 4000. The density uses 2k neighbours"),
         (
             ["--core-rule", "top"],
             "Invalid value for '--core-rule': 'top' is not one of 'reach', 'prominence'",
         ),
-        (["--density", "kde", "--bandwidth", "-1"], "`bandwidth` must be a finite number > 0; got -1"),
-        (["--atoms", "name XX"], "`atoms`"),
-        (["--stride", "0"], "`stride` must be an int of at least 1; got 0"),
-        (["--timestep", "-1"], "`timestep` must be a finite number > 0; got -1.0"),
+        (["--density", "kde", "--bandwidth", "-1"], "--bandwidth must be a finite number > 0; got -1"),
+        (["--atoms", "name XX"], "--atoms"),
+        (["--stride", "0"], "--stride must be an int of at least 1; got 0"),
+        (["--timestep", "-1"], "--timestep must be a finite number > 0; got -1.0"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -181,6 +181,37 @@ def test_running_again_computes_nothing_and_other_settings_only_what_depends_on_
     assert main(arguments(files, out, "--bare", "--beta", "0.5")) == 0
     assert done == ["solve_memberships"]
     assert mf.RunDir(out).settings.beta == 0.5
+
+
+def test_nothing_of_other_settings_is_left(files, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(arguments(files, out, "--no-validate", "--no-scan-beta", "--no-report")) == 0
+    assert sorted(each.name for each in out.iterdir()) == ["data", "exports", "plots", "summary.txt"]
+    (out / "plots" / "mine.txt").write_text("a note")
+    assert main(arguments(files, out, "--no-validate", "--no-scan-beta", "--bare")) == 0
+    assert (out / "plots" / "states.png").exists(), "the same settings: all of it is right"
+    assert main(arguments(files, out, "--no-validate", "--no-scan-beta", "--bare", "--beta", "0.5")) == 0
+    assert "files of the last run, which had other settings or data" in capsys.readouterr().err
+    assert sorted(each.name for each in out.iterdir()) == ["data", "plots", "summary.txt"]
+    assert [each.name for each in (out / "plots").iterdir()] == ["mine.txt"]
+
+
+def test_pictures_in_other_formats(finished, tmp_path, capsys):
+    kinds = ["--kind", "persistence", "--format", "svg"]
+    assert main(["plot", str(finished), *kinds, "-o", str(tmp_path / "figures")]) == 0
+    assert (tmp_path / "figures" / "persistence.svg").read_text().startswith("<?xml")
+    assert main(["plot", str(finished), "--residue", "LYS99", *kinds]) == 2
+    assert "--residue must be one of those with phi and psi, ALA2; got 'LYS99'" in capsys.readouterr().err
+
+
+def test_kinetics(finished, tmp_path, capsys):
+    assert main(["kinetics", str(finished), "--lag", "8", "-o", str(tmp_path / "tables")]) == 0
+    out = capsys.readouterr().out
+    assert "mean first-passage times, lag time 8 ps" in out
+    assert "pathways from" in out
+    assert (tmp_path / "tables" / "states.tex").exists()
+    assert main(["kinetics", str(finished), "--from", "99"]) == 2
+    assert "--from must be a state of the Markov model; got 99" in the_line(capsys.readouterr().err)
 
 
 def test_a_folder_with_other_files_is_refused_before_anything_is_read(files, tmp_path, capsys, monkeypatch):

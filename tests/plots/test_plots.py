@@ -119,14 +119,13 @@ def test_beta_scan_shows_entropy_score_and_choice(result):
     ax = mf.plots.beta_scan(result)
     scan, (_, right) = result.beta_scan, ax.figure.axes
     finite = np.isfinite(scan.betas)
-    np.testing.assert_allclose(
-        ax.lines[0].get_xydata(), np.stack([scan.betas, -scan.entropy], axis=1)[finite]
-    )
+    drawn = np.stack([scan.betas, -scan.entropy], axis=1)
+    np.testing.assert_allclose(ax.lines[0].get_xydata(), drawn[finite])
     np.testing.assert_allclose(right.lines[0].get_ydata(), scan.scores[finite])
     assert ax.lines[1].get_xdata() > scan.betas[finite].max()  # infinity has a place
     assert [label.get_text() for label in ax.get_xticklabels()][-1] == "∞"
     assert texts(ax) == [f"chosen: {scan.beta:.3g}"]
-    assert right.get_ylabel() == "steepness, −dH / d log beta"
+    assert right.get_ylabel() == "steepness, d entropy / d ln beta"
 
 
 def test_beta_scan_shows_the_beta_that_was_used(result):
