@@ -107,7 +107,7 @@ def test_demo(tmp_path, monkeypatch, capsys):
         assert Path("mdfuzzy-demo", name).exists()
     assert "mdfuzzy run traj*.xtc --top molecule.pdb -o out" in out
     # Once more: the same, from what is there.
-    monkeypatch.setattr("mdfuzzy.cli.run.write_outputs", lambda folder, result: iter([]))
+    monkeypatch.setattr("mdfuzzy.cli.run.write_outputs", lambda folder, result, **options: iter([]))
     assert main(["demo"]) == 0
     again, messages = capsys.readouterr()
     assert again.startswith(out[: out.index("The slowest timescale")].rstrip())
