@@ -1,1 +1,1 @@
-"""Attacks on the program with damaged files, run directories, command lines and kills; see ``__main__.py``."""
+"""Attacks with damaged files, run directories, command lines and kills; see ``__main__.py``."""
