@@ -127,6 +127,7 @@ def run(
     return {
         "frames": len(frames),
         "fit frames": fit_frames,
+        "features": features,
         "workers": address,
         "bits": hashlib.blake2b(result.memberships.values.tobytes(), digest_size=16).hexdigest(),
         "error": None if result.sample is None else vars(result.sample.error),
@@ -238,7 +239,7 @@ def main() -> None:
     if options.write is not None:
         from performance import write_result
 
-        write_result(options.write, "headline", found)
+        write_result(options.write, "ten_million" if options.copies else "headline", found)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,11 @@ import numpy as np
 
 from mdfuzzy._check import InputValueError, check_int, check_type
 from mdfuzzy._messages import warn_user
+from mdfuzzy._threads import run_ranges
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.neighbors.neighbors import Neighbors
+
+_STRETCH = 8192  # points whose memberships are worked out together: their weights stay in the cache
 
 
 def _warn_of_more_within(radius: float, neighbors: Neighbors) -> None:
@@ -21,7 +24,7 @@ def _warn_of_more_within(radius: float, neighbors: Neighbors) -> None:
 
 
 def extend_memberships(
-    memberships: Memberships, neighbors: Neighbors, *, k: int | None = None
+    memberships: Memberships, neighbors: Neighbors, *, k: int | None = None, n_jobs: int | None = None
 ) -> Memberships:
     """Give memberships to new points by one step of the walk to their neighbours among the fitted points.
 
@@ -34,6 +37,8 @@ def extend_memberships(
     k : int, optional
         How many of them to step to; as many as in the fit by default. (On a `radius` graph: all within the
         radius, as far as they were searched. A new point with none is lost.)
+    n_jobs : int, optional
+        Threads; every core by default. The result does not depend on it.
 
     Returns
     -------
@@ -80,26 +85,15 @@ def extend_memberships(
     if k is None and memberships.radius is not None:
         _warn_of_more_within(memberships.radius, neighbors)
     k = check_int("k", default if k is None else k, 1, neighbors.k, remedy=remedy)
-    indices, distances = neighbors.indices[:, :k], neighbors.distances[:, :k].astype(np.float64)
-    logs = memberships.log_weights[indices]
-    nearest = logs[:, 0].copy()
-    if memberships.bandwidth is not None:
-        logs -= 0.5 * (distances / memberships.bandwidth) ** 2
-    if memberships.radius is not None:
-        logs[distances > memberships.radius] = -np.inf
-    tops = logs.max(axis=1, keepdims=True)
-    alone = np.isneginf(tops[:, 0])
-    steps = np.exp(logs - np.where(np.isneginf(tops), 0.0, tops))
-    steps /= np.where(alone, 1.0, steps.sum(axis=1))[:, None]
-    values = np.zeros((len(neighbors), memberships.values.shape[1]))
-    lost = np.zeros(len(neighbors))
-    for c in range(k):
-        values += steps[:, c, None] * memberships.values[indices[:, c]]
-        lost += steps[:, c] * memberships.lost[indices[:, c]]
-    lost[alone] = 1.0
-    same = distances[:, 0] == 0.0
-    values[same] = memberships.values[indices[same, 0]]
-    lost[same] = memberships.lost[indices[same, 0]]
+    values = np.empty((len(neighbors), memberships.values.shape[1]))
+    lost = np.empty(len(neighbors))
+
+    def step(first: int, last: int) -> None:
+        indices, distances = (each[first:last, :k] for each in (neighbors.indices, neighbors.distances))
+        values[first:last], lost[first:last] = _step(memberships, indices, distances.astype(np.float64))
+
+    run_ranges(step, len(neighbors), _STRETCH, n_jobs)
+    nearest = memberships.log_weights[neighbors.indices[:, 0]]
     error = float(np.abs(values.sum(axis=1) + lost - 1.0).max(initial=0.0))
     return Memberships(
         values=values,
@@ -114,3 +108,28 @@ def extend_memberships(
         residual=memberships.residual,
         row_sum_error=error,
     )
+
+
+def _step(
+    memberships: Memberships, indices: np.ndarray, distances: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the memberships of some points and what they lose, given their neighbours."""
+    logs = memberships.log_weights[indices]
+    if memberships.bandwidth is not None:
+        logs -= 0.5 * (distances / memberships.bandwidth) ** 2
+    if memberships.radius is not None:
+        logs[distances > memberships.radius] = -np.inf
+    tops = logs.max(axis=1, keepdims=True)
+    alone = np.isneginf(tops[:, 0])
+    steps = np.exp(logs - np.where(np.isneginf(tops), 0.0, tops))
+    steps /= np.where(alone, 1.0, steps.sum(axis=1))[:, None]
+    values = np.zeros((len(indices), memberships.values.shape[1]))
+    lost = np.zeros(len(indices))
+    for c in range(indices.shape[1]):
+        values += steps[:, c, None] * memberships.values[indices[:, c]]
+        lost += steps[:, c] * memberships.lost[indices[:, c]]
+    lost[alone] = 1.0
+    same = distances[:, 0] == 0.0
+    values[same] = memberships.values[indices[same, 0]]
+    lost[same] = memberships.lost[indices[same, 0]]
+    return values, lost

@@ -28,7 +28,7 @@ def measure_error(fit: Fitted, *, n_jobs: int | None) -> ExtensionError:
             n_jobs=n_jobs,
             progress=False,
         )
-        found = extend_memberships(half["memberships"], near, k=half["k"])
+        found = extend_memberships(half["memberships"], near, k=half["k"], n_jobs=n_jobs)
     values, known = found.values, fit.memberships.values
     overlap = half["memberships"].values.T @ known[ours]
     theirs, states = linear_sum_assignment(-overlap)

@@ -184,7 +184,7 @@ def assign(
     fit = result if result.sample is None else result.sample.fit
     fitted = cast(Trajectories, fit.data)
     near = nearest_frames(fitted, n_neighbors=fit.k, queries=new, n_jobs=n_jobs, progress=progress)
-    memberships = extend_memberships(fit.memberships, near, k=fit.k)
+    memberships = extend_memberships(fit.memberships, near, k=fit.k, n_jobs=n_jobs)
     nearest = near.indices[:, 0]
     cores, milestones = (
         Cores(each.basins[nearest], each.core_of[nearest], memberships.values.argmax(axis=0), each.prominence)

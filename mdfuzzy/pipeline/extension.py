@@ -92,7 +92,7 @@ class Fitted:
                 n_jobs=n_jobs,
                 progress=False,
             )
-        found = extend_memberships(self.memberships, near, k=self.k)
+        found = extend_memberships(self.memberships, near, k=self.k, n_jobs=n_jobs)
         first = near.indices[:, 0].copy(), near.distances[:, 0].copy()
         return dict(zip(_NAMES, (*first, found.values, found.lost), strict=True))
 
