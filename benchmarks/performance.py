@@ -62,10 +62,10 @@ _SAMPLING = """## States found on some of the frames
     python benchmarks/sampling.py --frames {frames} --write docs/performance
 
 {frames:,} frames of alanine dipeptide, in which a fit of all finds {states} states, and fits of some of them
-whose memberships are extended to all (`--fit-frames`). The difference of two memberships of a frame is half of
-the sum of the absolute differences over the states: its mean, and what 99 % of the frames do not exceed.
-*True* is the difference from the fit of all frames. *Expected* is what the run says of itself, from a fit of half of
-the sample.
+whose memberships are extended to all (`--fit-frames`). The difference of two memberships of a frame is half
+of the sum of the absolute differences over the states: its mean, and what 99 % of the frames do not exceed.
+*True* is the difference from the fit of all frames. *Expected* is what the run says of itself, from a fit of
+half of the sample.
 
 {table}
 
@@ -77,8 +77,8 @@ _TEN_MILLION = """## {frames:,} frames
     python benchmarks/headline.py --copies 7 --features {features} --fit-frames {fit_frames}
 
 Throughput and memory, no science: every frame of the whole way above, perturbed seven times by an RMSD of
-0.02 nm. Compared by {features}; states found on {fit_frames:,} frames. Other programs used the same processor, so the
-seconds *of the processor* say more than those of the clock.
+0.02 nm. Compared by {features}; states found on {fit_frames:,} frames. Other programs used the same
+processor, so the seconds *of the processor* say more than those of the clock.
 
 {table}
 
