@@ -2,8 +2,8 @@
 Biased draws with known populations
 ===================================
 
-A bias flattens the landscape: here every tenth of a square is sampled equally often, although two wells hold
-nearly all of the probability. The weights of the frames bring back the wells, the barrier between them and
+A bias flattens the landscape. Here every part of a plane is sampled equally often, although two wells
+hold nearly all of the probability. The weights of the frames bring back the wells, the barrier between them and
 their populations, which are known exactly.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 import mdfuzzy as mf
 
 # %%
-# Two wells on a plane, the right one 1 kT higher. The points are spread evenly, as an ideal bias would do; the
+# Two wells on a plane, the right one 1 kT higher. The points are spread evenly, as an ideal bias would do. The
 # weight of a point is its Boltzmann factor.
 
 
@@ -21,9 +21,9 @@ def energy(x, y):
     return 5 * (x**2 - 1) ** 2 + 0.5 * x + 4 * y**2
 
 
-rng = np.random.default_rng(0)
+rng = np.random.default_rng(1)
 points = rng.uniform([-1.8, -1.2], [1.8, 1.2], size=(12_000, 2))
-data = mf.Features(np.split(points, 8), names=("x", "y"), log_weights=-energy(*points.T))
+data = mf.Features(np.split(points, 16), names=("x", "y"), log_weights=-energy(*points.T))
 print(data)
 
 # %%
@@ -44,12 +44,10 @@ print("exact:", (boltzmann[x < 0].sum() / boltzmann.sum()).round(3))
 print(result.chosen["fractions"])
 
 # %%
-# The free-energy surface is that of the wells, not of the bias. Frames of the barrier, which the bias provides in
-# plenty, show where the states meet.
+# The free-energy surface is that of the wells, not of the bias. The bias provides many frames of the barrier,
+# which show where the states meet.
 
-figure = mf.plots.overview(result)
-figure
+mf.plots.overview(result)
 
 # %%
-energies = mf.plots.plane(data, result, kind="free_energy").figure
-energies
+mf.plots.plane(data, result, kind="free_energy").figure
