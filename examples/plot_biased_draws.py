@@ -2,18 +2,19 @@
 Biased draws with known populations
 ===================================
 
-A bias flattens the landscape. Here every part of a plane is sampled equally often, although two wells
-hold nearly all of the probability. The weights of the frames bring back the wells, the barrier between them and
+A bias flattens the landscape. Here every part of a plane is sampled equally often, although two wells hold
+nearly all of the probability. The weights of the frames bring back the wells, the barrier between them and
 their populations, which are known exactly.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import mdfuzzy as mf
 
 # %%
-# Two wells on a plane, the right one 1 kT higher. The points are spread evenly, as an ideal bias would do. The
-# weight of a point is its Boltzmann factor.
+# Two wells on a plane, the right one 1 kT higher. The points are spread evenly, as an ideal bias would do.
+# The weight of a point is its Boltzmann factor.
 
 
 def energy(x, y):
@@ -47,7 +48,8 @@ print(result.chosen["fractions"])
 # The free-energy surface is that of the wells, not of the bias. The bias provides many frames of the barrier,
 # which show where the states meet.
 
-mf.plots.overview(result)
-
-# %%
-mf.plots.plane(data, result, kind="free_energy").figure
+fig, axes = plt.subplots(1, 3, figsize=(12, 3.4), layout="constrained")
+mf.plots.plane(data, kind="density", ax=axes[0])
+mf.plots.plane(data, result, kind="free_energy", ax=axes[1])
+mf.plots.plane(data, result, kind="second", ax=axes[2])
+plt.show()
