@@ -86,7 +86,7 @@ def write_outputs(folder: Path, result: "Clustering", *, report: bool = True) ->
     for name in ("plots", "exports"):
         refuse_links(folder / name, inside=folder)
     if result.validation is not None:
-        yield result.validation.reason
+        yield result.validation.words
     yield from write_pictures(folder / "plots", result)
     data, size = result.data, 0
     left_out = {"structures", "trajectories"}

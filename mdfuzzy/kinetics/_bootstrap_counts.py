@@ -1,30 +1,130 @@
-"""Whole trajectories drawn anew: what the intervals of all kinetics come from."""
+"""The bootstrap of the kinetics: whole trajectories, or blocks of the few that there are."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mdfuzzy._check import check_int
+from mdfuzzy._bootstrap import (
+    ENOUGH_TRAJECTORIES,
+    BootstrapUnits,
+    bootstrap_sums,
+    bootstrap_units,
+    interval,
+    statistical_inefficiency,
+)
+from mdfuzzy.kinetics.markov import pair_counts
+
+__all__ = ["CountSampler", "bootstrap_sums", "draw_units", "interval", "lagged_parts", "units_of"]
 
 
-def draw_trajectories(trajectories: int, n_bootstrap: int, seed: int) -> np.ndarray:
-    """Return how often each bootstrap sample draws each trajectory; empty for a single trajectory."""
-    n_bootstrap = check_int("n_bootstrap", n_bootstrap, 0)
-    rng = np.random.default_rng(seed)
-    drawn = rng.integers(trajectories, size=(n_bootstrap if trajectories > 1 else 0, trajectories))
-    return np.array([np.bincount(each, minlength=trajectories) for each in drawn]).reshape(-1, trajectories)
+def units_of(series: Sequence[np.ndarray], n_states: int | None = None) -> BootstrapUnits:
+    """Return the parts of discrete trajectories, or of series of memberships, that a bootstrap draws.
+
+    Blocks are long next to the time that the molecule stays in its most persistent state.
+
+    Examples
+    --------
+    >>> len(units_of([np.array([0, 1] * 500)])) > 50, len(units_of([np.repeat([0, 1], 500)]))
+    (True, 1)
+    """
+    lengths = [len(each) for each in series]
+    if len(lengths) >= ENOUGH_TRAJECTORIES:
+        return bootstrap_units(lengths, inefficiency=1.0)
+    if series[0].ndim == 1:
+        states = max(int(each.max()) for each in series) + 1 if n_states is None else n_states
+        series = [each[:, None] == np.arange(states) for each in series]
+    return bootstrap_units(lengths, inefficiency=statistical_inefficiency(series))
 
 
-def interval(values: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the middle share of the rows; NaN where they are infinite or there are no rows."""
-    if len(values) == 0:
-        return (np.full(values.shape[1:], np.nan),) * 2
-    tail = (1 - confidence) / 2
-    low = np.quantile(values, tail, axis=0, method="lower")
-    high = np.quantile(values, 1 - tail, axis=0, method="higher")
-    return np.where(np.isinf(low), np.nan, low), np.where(np.isinf(high), np.nan, high)
+def draw_units(units: BootstrapUnits, n_bootstrap: int, seed: int) -> np.ndarray:
+    """Return how often each bootstrap sample draws each part; no rows if there are too few to draw from.
+
+    With fewer than five parts most samples would lack some of them altogether.
+    """
+    drawn = units.draw(n_bootstrap, seed=seed)
+    return drawn if len(units) >= ENOUGH_TRAJECTORIES else drawn[:0]
 
 
-def bootstrap_sums(counts: np.ndarray, draws: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the sum of `counts` (one row per trajectory) over the trajectories of each sample."""
-    return (np.tensordot(weights, counts, axes=1) for weights in draws)
+class CountSampler:
+    """Samples of the transition counts of discrete trajectories, for intervals.
+
+    With five trajectories, or five blocks, or more, these are drawn with replacement. With fewer there is
+    nothing to draw from: then the samples are those of the posterior of a Markov model, in which every lag is
+    one independent observation (sliding counts divided by the lag) and each row of transition probabilities
+    has a Dirichlet distribution.
+
+    Parameters
+    ----------
+    dtrajs : list of (n_i,) int arrays
+        States.
+    n_bootstrap : int
+        How many samples.
+    seed : int
+        Random seed.
+
+    Attributes
+    ----------
+    words : str
+        What is sampled, such as "bootstrap samples of whole trajectories".
+    """
+
+    def __init__(self, dtrajs: list[np.ndarray], n_bootstrap: int, seed: int) -> None:
+        self._dtrajs, self._seed = dtrajs, seed
+        self._units = units_of(dtrajs)
+        self._draws = draw_units(self._units, n_bootstrap, seed)
+        self._size = n_bootstrap
+        self.words = (
+            f"bootstrap samples of {self._units.words}"
+            if len(self._draws)
+            else "samples of the posterior (too few independent trajectories or blocks for a bootstrap)"
+        )
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def reversible(self) -> bool:
+        """Whether a reversible model is estimated from each sample; one of the posterior is the model."""
+        return len(self._draws) > 0
+
+    def counts(self, lag: int, states: np.ndarray) -> tuple[np.ndarray, Iterator[np.ndarray]]:
+        """Return the counts between `states` at a lag, (K, K), and an iterator over their samples."""
+        parts = lagged_parts(self._units, self._dtrajs, lag)
+        counts = pair_counts(parts, lag)[:, states][:, :, states]
+        total = counts.sum(axis=0)
+        if len(self._draws):
+            return total, bootstrap_sums(counts, self._draws)
+        rng = np.random.default_rng([self._seed, lag])
+        return total, (_posterior_counts(total, lag, rng) for _ in range(self._size))
+
+
+def _posterior_counts(counts: np.ndarray, lag: int, rng: np.random.Generator) -> np.ndarray:
+    """Return counts with the transition probabilities of one sample of the posterior.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> samples = [_posterior_counts(np.array([[90, 10], [5, 5]]), 1, rng)[0, 1] for _ in range(1000)]
+    >>> round(np.mean(samples)), round(np.std(samples))  # Beta(10, 90): 10 and 3 of 100
+    (10, 3)
+    """
+    drawn = rng.gamma(counts / lag)
+    totals = drawn.sum(axis=1, keepdims=True)
+    return counts.sum(axis=1, keepdims=True) * drawn / np.where(totals > 0, totals, 1.0)
+
+
+def lagged_parts(units: BootstrapUnits, series: Sequence[np.ndarray], lag: int) -> list[np.ndarray]:
+    """Return the frames of each part and the next `lag` of its trajectory.
+
+    Every pair of frames one lag apart then belongs to the part in which it begins.
+
+    Examples
+    --------
+    >>> units = units_of([np.array([0, 1, 1, 0] * 4)])
+    >>> [len(part) for part in lagged_parts(units, [np.arange(16)], 2)][-3:]
+    [5, 5, 4]
+    """
+    return [
+        series[trajectory][start : start + length + lag]
+        for trajectory, start, length in zip(units.trajectories, units.starts, units.lengths, strict=True)
+    ]

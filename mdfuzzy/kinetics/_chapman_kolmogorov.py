@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
-from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_trajectories, interval
+from mdfuzzy.kinetics._bootstrap_counts import CountSampler, interval
 from mdfuzzy.kinetics.dtrajs import Milestoned
 from mdfuzzy.kinetics.markov import (
     check_dtrajs,
@@ -31,8 +31,9 @@ class ChapmanKolmogorov(ReadOnly):
     estimated : (s, K, K) float64
         The transition matrices of models at these multiples of the lag; NaN for states not connected there.
     lower, upper : (s, K, K) float64
-        The interval of `estimated` from a bootstrap over trajectories. A bootstrap sample that does not
-        connect a state counts as 0 in `lower` and as 1 in `upper`.
+        The bootstrap interval of `estimated`, at least as wide as one independent transition more or less;
+        NaN if there are no bootstrap samples. A sample that does not connect a state counts as 0 in `lower`
+        and as 1 in `upper`.
     states : (K,) int64
         Which states the rows and columns are.
     unit : {"ps", "frames"}
@@ -40,9 +41,11 @@ class ChapmanKolmogorov(ReadOnly):
     complete : (s,) int64
         In how many of the bootstrap samples the trajectories connect all states.
     n_bootstrap : int
-        How many there are; 0 if there is one trajectory only.
+        How many there are.
     confidence : float
         Of the interval.
+    drawn : str
+        What the samples are.
 
     See Also
     --------
@@ -56,7 +59,7 @@ class ChapmanKolmogorov(ReadOnly):
     >>> dtrajs = [np.cumsum(rng.random(5000) < 0.01) % 2 for _ in range(8)]
     >>> test = mf.kinetics.chapman_kolmogorov(dtrajs, lag=5, n_steps=4)
     >>> test
-    ChapmanKolmogorov(2 states, 4 steps of 5 frames; 16 of 16 predictions inside the intervals)
+    ChapmanKolmogorov(2 states, 4 steps of 5 frames; passed: 12 of 12 predictions inside the 90 % intervals)
     """
 
     lag_times: np.ndarray
@@ -69,6 +72,7 @@ class ChapmanKolmogorov(ReadOnly):
     complete: np.ndarray = None  # type: ignore[assignment]  # none, if it is not given
     n_bootstrap: int = 0
     confidence: float = 0.9
+    drawn: str = "bootstrap samples"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", read_only(np.asarray(self.states, np.int64)))
@@ -87,16 +91,53 @@ class ChapmanKolmogorov(ReadOnly):
         )
 
     @property
-    def verdict(self) -> str:
-        """How many predictions are inside their intervals, in words.
+    def judged(self) -> np.ndarray:
+        """Which predictions have an interval that they could miss, (s, K, K) bool.
 
-        An interval that reaches from 0 to 1 is open: nothing could be outside, and it does not count.
+        Not those of the first step, which the model reproduces by construction, and not those whose interval
+        reaches from 0 to 1 or does not exist.
         """
-        opened = (self.lower <= 0.0) & (self.upper >= 1.0)
-        inside = (self.lower <= self.predicted) & (self.predicted <= self.upper) & ~opened
-        count, number = np.count_nonzero(opened), inside.size
-        words = f"{np.count_nonzero(inside)} of {number - count} predictions inside the intervals"
-        return f"{words}, the other {count} intervals open" if count else words
+        judged = np.isfinite(self.lower) & np.isfinite(self.upper)
+        judged &= (self.lower > 0.0) | (self.upper < 1.0)
+        judged[:1] = False
+        return judged
+
+    @property
+    def inside(self) -> np.ndarray:
+        """Which of the judged predictions are inside their intervals, (s, K, K) bool."""
+        return self.judged & (self.lower <= self.predicted) & (self.predicted <= self.upper)
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the model predicts well; None if the data cannot tell.
+
+        It passes if at least the share `confidence` of the judged predictions are inside their intervals. The
+        data cannot tell if fewer than half of the predictions beyond the first step can be judged.
+        """
+        if np.count_nonzero(self.judged) < max(1, self.judged[1:].size / 2):
+            return None
+        return bool(np.count_nonzero(self.inside) >= self.confidence * np.count_nonzero(self.judged))
+
+    @property
+    def verdict(self) -> str:
+        """The outcome of the test in words, without a full stop."""
+        judged, beyond = np.count_nonzero(self.judged), self.judged[1:].size
+        counts = (
+            f"{np.count_nonzero(self.inside)} of {judged} predictions inside the "
+            f"{100 * self.confidence:.3g} % intervals"
+        )
+        if beyond == 0:
+            return "not tested: the trajectories are too short for two steps of this lag"
+        if self.n_bootstrap == 0 and judged == 0:
+            return "not tested: there are no intervals (`n_bootstrap` is 0)"
+        if judged < beyond:
+            counts += f", {beyond - judged} other intervals open"
+        if self.passed is None:
+            return (
+                f"undecided: {counts}, because some states are connected by few of the trajectories only "
+                f"({self.complete.min()} of {self.n_bootstrap} {self.drawn} connect all)"
+            )
+        return f"{'passed' if self.passed else 'FAILED'}: {counts}"
 
 
 def chapman_kolmogorov(
@@ -122,7 +163,7 @@ def chapman_kolmogorov(
     timestep : float, optional
         Time between frames in ps; without it all times are in frames.
     n_bootstrap : int
-        How many times trajectories are drawn anew; 0 for no intervals.
+        Number of bootstrap samples; 0 for no intervals. What is drawn is as for `implied_timescales`.
     confidence : float
         The share of the bootstrap samples inside the interval.
     seed : int
@@ -165,21 +206,24 @@ def chapman_kolmogorov(
     lag = check_lag(lag, dtrajs)
     check_lag(lag * n_steps, dtrajs, "lag * n_steps")
     confidence = check_real("confidence", confidence, above=0, at_most=1)
-    draws = draw_trajectories(len(dtrajs), n_bootstrap, seed)
+    sampler = CountSampler(dtrajs, check_int("n_bootstrap", n_bootstrap, 0), seed)
     model = connected_model(pair_counts(dtrajs, lag).sum(axis=0), lag)
     states = model.count_model.state_symbols
     predicted, estimated, lower, upper = (np.empty((n_steps, len(states), len(states))) for _ in range(4))
     complete = np.zeros(n_steps, np.int64)
     for row in range(n_steps):
         steps = row + 1
-        counts = pair_counts(dtrajs, steps * lag)[:, states][:, :, states]
+        counts, samples = sampler.counts(steps * lag, states)
         predicted[row] = np.linalg.matrix_power(model.transition_matrix, steps)
-        estimated[row] = _probabilities(counts.sum(axis=0), steps * lag)
-        drawn = np.array([_probabilities(each, steps * lag) for each in bootstrap_sums(counts, draws)])
-        drawn = drawn.reshape(len(draws), len(states), len(states))
+        estimated[row] = _probabilities(counts, steps * lag)
+        drawn = np.array([_probabilities(each, steps * lag, sampler.reversible) for each in samples])
+        drawn = drawn.reshape(len(sampler), len(states), len(states))
         complete[row] = np.count_nonzero(~np.isnan(drawn).any(axis=(1, 2)))
-        lower[row] = interval(np.nan_to_num(drawn, nan=0.0), confidence)[0]
-        upper[row] = interval(np.nan_to_num(drawn, nan=1.0), confidence)[1]
+        low = interval(np.nan_to_num(drawn, nan=0.0), confidence)[0]
+        high = interval(np.nan_to_num(drawn, nan=1.0), confidence)[1]
+        one = steps * lag / np.maximum(counts.sum(axis=1, keepdims=True), steps * lag)
+        lower[row] = np.minimum(low, np.fmax(estimated[row] - one, 0.0))
+        upper[row] = np.maximum(high, np.fmin(estimated[row] + one, 1.0))
     times = scale * lag * np.arange(1, n_steps + 1)
     return ChapmanKolmogorov(
         lag_times=times,
@@ -190,15 +234,16 @@ def chapman_kolmogorov(
         states=states,
         unit=unit,
         complete=complete,
-        n_bootstrap=len(draws),
+        n_bootstrap=len(sampler),
         confidence=confidence,
+        drawn=sampler.words,
     )
 
 
-def _probabilities(counts: np.ndarray, lag: int) -> np.ndarray:
+def _probabilities(counts: np.ndarray, lag: int, reversible: bool = True) -> np.ndarray:
     """Return the transition matrix, with NaN in the rows and columns of states that are not connected."""
     matrix = np.full(counts.shape, np.nan)
-    model = estimate(counts, lag)
+    model = estimate(counts, lag, reversible=reversible)
     if model is not None:
         matrix[np.ix_(*[model.count_model.state_symbols] * 2)] = model.transition_matrix
     return matrix

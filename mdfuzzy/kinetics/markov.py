@@ -189,8 +189,8 @@ def pair_counts(dtrajs: list[np.ndarray], lag: int) -> np.ndarray:
     return counts.reshape(len(dtrajs), states, states)
 
 
-def estimate(counts: np.ndarray, lag: int) -> "MarkovStateModel | None":
-    """Return deeptime's reversible model of the connected set with the most counts; None for one state."""
+def estimate(counts: np.ndarray, lag: int, *, reversible: bool = True) -> "MarkovStateModel | None":
+    """Return deeptime's model of the connected set with the most counts; None for one state."""
     from deeptime.markov import TransitionCountModel
     from deeptime.markov.msm import MaximumLikelihoodMSM
 
@@ -198,7 +198,7 @@ def estimate(counts: np.ndarray, lag: int) -> "MarkovStateModel | None":
     connected = model.submodel_largest(sort_by_population=True)
     if connected.n_states < 2:
         return None
-    return MaximumLikelihoodMSM(reversible=True).fit_fetch(connected)
+    return MaximumLikelihoodMSM(reversible=reversible).fit_fetch(connected)
 
 
 def connected_model(counts: np.ndarray, lag: int) -> "MarkovStateModel":

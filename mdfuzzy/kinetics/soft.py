@@ -6,7 +6,7 @@ import numpy as np
 
 from mdfuzzy._check import InputValueError, ReadOnly, check_real, read_only
 from mdfuzzy.frames.trajectories import Trajectories
-from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_trajectories, interval
+from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_units, interval, lagged_parts, units_of
 from mdfuzzy.kinetics.dtrajs import check_memberships, check_unbiased, timestep
 from mdfuzzy.kinetics.markov import check_lag, relaxation_times, time_unit
 from mdfuzzy.kinetics.vamp import SINGULAR, time_lagged_moments, vamp2
@@ -96,7 +96,8 @@ def soft_model(
     lag : int
         In frames; shorter than the longest trajectory.
     n_bootstrap : int
-        How many times whole trajectories are drawn anew for the interval; 0 for none.
+        Number of bootstrap samples for the intervals; 0 for none. Five trajectories or more are drawn whole,
+        fewer are cut into blocks.
     confidence : float
         The share of the bootstrap samples inside the interval.
     seed : int
@@ -140,7 +141,8 @@ def soft_model(
     confidence = check_real("confidence", confidence, above=0, at_most=1)
     if memberships.values.shape[1] < 2:
         raise InputValueError("`memberships` must be of at least 2 states; got 1. One state has no kinetics.")
-    moments = time_lagged_moments(series, lag)
+    units = units_of(series)
+    moments = time_lagged_moments(lagged_parts(units, series, lag), lag)
     everything = moments.sum(axis=0)
     matrix = _propagator(everything)
     if matrix is None:
@@ -148,7 +150,7 @@ def soft_model(
             f"`memberships` must be linearly independent over the frames that have another {lag} frames "
             "later; they are not. Take a shorter lag, or fewer states."
         )
-    draws = draw_trajectories(len(series), n_bootstrap, seed)
+    draws = draw_units(units, n_bootstrap, seed)
     drawn = [_drawn_timescales(each, lag) for each in bootstrap_sums(moments, draws)]
     low, high = interval(np.array(drawn).reshape(len(draws), len(matrix) - 1), confidence)
     timescales = scale * relaxation_times(_eigenvalues(matrix), lag)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdfuzzy._check import InputValueError, ReadOnly, check_int, check_real, read_only
-from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_trajectories, interval
+from mdfuzzy.kinetics._bootstrap_counts import CountSampler, interval
 from mdfuzzy.kinetics.dtrajs import Milestoned
 from mdfuzzy.kinetics.markov import (
     check_dtrajs,
@@ -24,7 +24,7 @@ _LAGS, _TIMESCALES = 12, 10
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ImpliedTimescales(ReadOnly):
-    """Relaxation times of Markov models at several lags, with intervals from a bootstrap over trajectories.
+    """Relaxation times of Markov models at several lags, with bootstrap intervals.
 
     Attributes
     ----------
@@ -41,9 +41,11 @@ class ImpliedTimescales(ReadOnly):
     complete : (m,) int64
         In how many of the bootstrap samples the trajectories connect all states.
     n_bootstrap : int
-        How many there are; 0 if there is one trajectory only.
+        How many there are.
     confidence : float
         Of the interval.
+    drawn : str
+        What the samples are.
 
     See Also
     --------
@@ -56,7 +58,7 @@ class ImpliedTimescales(ReadOnly):
     >>> rng = np.random.default_rng(0)
     >>> dtrajs = [np.cumsum(rng.random(5000) < 0.01) % 2 for _ in range(8)]
     >>> print(mf.kinetics.implied_timescales(dtrajs, lags=[1, 10], timestep=0.5))
-    implied timescales in ps, 90 % intervals from 50 bootstrap samples
+    implied timescales in ps, 90 % intervals from 50 bootstrap samples of whole trajectories
       lag 0.5: ...
       lag 5: ...
     """
@@ -70,6 +72,7 @@ class ImpliedTimescales(ReadOnly):
     complete: np.ndarray = None  # type: ignore[assignment]  # none, if it is not given
     n_bootstrap: int = 0
     confidence: float = 0.9
+    drawn: str = "bootstrap samples"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lags", read_only(np.asarray(self.lags, np.int64)))
@@ -88,7 +91,7 @@ class ImpliedTimescales(ReadOnly):
     def __str__(self) -> str:
         intervals = "no intervals"
         if self.n_bootstrap:
-            intervals = f"{100 * self.confidence:.3g} % intervals from {self.n_bootstrap} bootstrap samples"
+            intervals = f"{100 * self.confidence:.3g} % intervals from {self.n_bootstrap} {self.drawn}"
         lines = [f"implied timescales in {self.unit}, {intervals}"]
         for lag, values, lower, upper, complete in zip(
             self.lag_times, self.values, self.lower, self.upper, self.complete, strict=True
@@ -117,9 +120,11 @@ def implied_timescales(
     """Estimate the relaxation times of Markov models at several lags.
 
     The frames of one trajectory are not independent, trajectories are: so the intervals come from a
-    bootstrap over whole trajectories. Where a bootstrap sample does not connect a state that all the data
-    connects, one timescale of it counts as infinite, at the slow end. An end of an interval
-    that falls on such an infinite value is not determined by the data, and is NaN.
+    bootstrap of whole trajectories. Fewer than five are cut into blocks that are long next to the time that
+    the molecule stays in a state; if these are fewer than five, too, the samples are those of the posterior
+    of the Markov model, which holds every lag for an independent observation. Where a bootstrap sample does
+    not connect a state that all the data connects, one timescale of it counts as infinite, at the slow end.
+    An end of an interval that falls on such an infinite value is not determined by the data, and is NaN.
 
     Parameters
     ----------
@@ -133,7 +138,7 @@ def implied_timescales(
     n_timescales : int, optional
         How many; by default all, but at most 10.
     n_bootstrap : int
-        How many times trajectories are drawn anew; 0 for no intervals.
+        Number of bootstrap samples; 0 for no intervals.
     confidence : float
         The share of the bootstrap samples inside the interval.
     seed : int
@@ -175,7 +180,7 @@ def implied_timescales(
     dtrajs = check_dtrajs(dtrajs)
     unit, scale = time_unit(timestep)
     confidence = check_real("confidence", confidence, above=0, at_most=1)
-    draws = draw_trajectories(len(dtrajs), n_bootstrap, seed)
+    sampler = CountSampler(dtrajs, check_int("n_bootstrap", n_bootstrap, 0), seed)
     automatic = lags is None
     asked: Sequence[int] | np.ndarray
     if lags is None:
@@ -194,10 +199,10 @@ def implied_timescales(
     values, lower, upper = (np.full((len(used), p), np.nan) for _ in range(3))
     complete = np.zeros(len(used), np.int64)
     for row, lag in enumerate(used):
-        counts = pair_counts(dtrajs, lag)[:, states][:, :, states]
-        found = _timescales(counts.sum(axis=0), lag)[:p]
-        drawn = np.array([_timescales(each, lag) for each in bootstrap_sums(counts, draws)])
-        drawn = drawn.reshape(len(draws), len(states) - 1)
+        counts, samples = sampler.counts(int(lag), states)
+        found = _timescales(counts, lag)[:p]
+        drawn = np.array([_timescales(each, lag, sampler.reversible) for each in samples])
+        drawn = drawn.reshape(len(sampler), len(states) - 1)
         complete[row] = np.count_nonzero(np.isfinite(drawn).all(axis=1))
         known = (found > lag) & np.isfinite(found)
         low, high = interval(drawn[:, :p], confidence)
@@ -214,19 +219,20 @@ def implied_timescales(
         upper=upper[:kept],
         unit=unit,
         complete=complete[:kept],
-        n_bootstrap=len(draws),
+        n_bootstrap=len(sampler),
         confidence=confidence,
+        drawn=sampler.words,
     )
 
 
-def _timescales(counts: np.ndarray, lag: int) -> np.ndarray:
+def _timescales(counts: np.ndarray, lag: int, reversible: bool = True) -> np.ndarray:
     """Return one timescale less than there are states, slowest first, in frames.
 
     Each state that is not connected with the rest makes one of them infinite. They are 0 for
     eigenvalues that are not positive: shorter than any lag.
     """
     times = np.full(len(counts) - 1, np.inf)
-    model = estimate(counts, lag)
+    model = estimate(counts, lag, reversible=reversible)
     if model is not None:
         found = np.nan_to_num(relaxation_times(model.eigenvalues()[1:], lag), posinf=np.inf)
         times[len(times) - len(found) :] = found

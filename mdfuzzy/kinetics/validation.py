@@ -1,18 +1,21 @@
-"""Is a Markov model of the states right, and at which lag: the two usual tests, with the lag chosen."""
+"""Is a Markov model of the states valid, and at which lag: the two usual tests, with the lag chosen."""
 
 import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
+from mdfuzzy._messages import duration
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics._chapman_kolmogorov import ChapmanKolmogorov, chapman_kolmogorov
 from mdfuzzy.kinetics.dtrajs import check_unbiased, milestoned_dtrajs, timestep
 from mdfuzzy.kinetics.timescales import ImpliedTimescales, implied_timescales
 from mdfuzzy.states.cores import Cores
 
-#: Without intervals, a timescale that rises by less than this share is level.
-_LEVEL = 0.1
+#: A process is resolved at a lag if its timescale is at least so many times as long.
+RESOLVED = 3.0
+#: Without intervals, a timescale that changes by less than this share has converged.
+_SAME = 0.1
 #: Steps of the Chapman-Kolmogorov test, and the share of the slowest timescale that they should cover.
 _STEPS, _COVERED = 5, 0.1
 
@@ -31,6 +34,8 @@ class Validation:
         At that lag.
     reason : str
         Why this lag, or why there is none.
+    converged : int
+        How many of the slowest processes are resolved at this lag and change no more at longer ones.
 
     Examples
     --------
@@ -47,6 +52,21 @@ class Validation:
     lag: int | None
     test: ChapmanKolmogorov | None
     reason: str
+    converged: int = 0
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether a model is valid: processes have converged, and it predicts well. None: undecided."""
+        if self.test is None or self.converged == 0:
+            return False
+        return self.test.passed
+
+    @property
+    def words(self) -> str:
+        """The outcome of both tests, for the command line."""
+        if self.test is None:
+            return f"Markov model: none. {self.reason}"
+        return f"Markov model: {self.reason} Chapman-Kolmogorov test: {self.test.verdict}."
 
 
 def validate_cores(
@@ -55,10 +75,13 @@ def validate_cores(
     """Test Markov models of the states of a clustering, and choose the lag of one.
 
     Discrete trajectories are milestoned with `milestones`: a frame between these belongs to the one that was
-    visited last. The lag is the shortest one beyond which the slowest timescale does not rise
-    (at no longer lag above its interval at this one; without an interval: by no more than 10 %), and of which
-    five steps, those of the Chapman-Kolmogorov test, are at least a tenth of it. At lags that are not short
-    beside the trajectories it falls again, because the ends of trajectories cut it; that does not count.
+    visited last.
+
+    A process is resolved at a lag if its timescale is at least three times as long. It has converged there if
+    at no longer lag that resolves it the timescale is another one, larger or smaller: outside the interval of
+    the other (without intervals: by more than 10 %). The lag is the one at which the most processes, counted
+    from the slowest, are resolved and have converged; of several the shortest of which the five steps of the
+    Chapman-Kolmogorov test reach a tenth of the slowest timescale.
 
     Parameters
     ----------
@@ -89,34 +112,88 @@ def validate_cores(
             scales = implied_timescales(dtrajs, timestep=step, n_bootstrap=n_bootstrap, seed=seed)
         except ValueError as error:
             return Validation(None, None, None, f"There is no Markov model: {error}")
-        place, level = choose_lag(scales)
-        if place is None:
+        choice = choose_lag(scales)
+        if choice is None:
             reason = (
-                "No timescale is longer than any lag: frames are too far apart, or states too short-lived."
+                f"No timescale is {RESOLVED:.0f} times as long as any lag: frames are too far apart, or "
+                "states too short-lived."
             )
             return Validation(scales, None, None, reason)
+        place, converged = choice
         lag = int(scales.lags[place])
         longest = max(map(len, dtrajs.dtrajs))
-        steps = min(_STEPS, (longest - 1) // lag)
+        steps = max(1, min(_STEPS, (longest - 1) // lag))
         test = chapman_kolmogorov(
             dtrajs, lag=lag, n_steps=steps, timestep=step, n_bootstrap=n_bootstrap, seed=seed
         )
-    value = f"{scales.values[place, 0]:.3g} {scales.unit}"
-    verdict = "does not rise from there on" if level else "is still rising: no lag is long enough"
-    reason = (
-        f"The slowest timescale, {value} at a lag of {scales.lag_times[place]:.3g} {scales.unit}, {verdict}."
+    return Validation(scales, lag, test, _reason(scales, place, converged), converged)
+
+
+def choose_lag(scales: ImpliedTimescales) -> tuple[int, int] | None:
+    """Return the place of the lag to take, and how many processes have converged there.
+
+    None if no process is resolved at any lag. Without a converged process it is the last lag at which the
+    slowest one is resolved.
+    """
+    resolved = scales.values >= RESOLVED * scales.lag_times[:, None]  # NaN is not
+    places = np.flatnonzero(resolved[:, 0])
+    if len(places) == 0:
+        return None
+    counts = [_leading(resolved, _converged(scales, resolved, place), place) for place in range(len(scales))]
+    most = max(counts)
+    if most == 0:
+        return int(places[-1]), 0
+    best = [place for place, count in enumerate(counts) if count == most]
+    times = scales.lag_times
+    covered = [place for place in best if _STEPS * times[place] >= _COVERED * scales.values[place, 0]]
+    return (covered[0] if covered else best[-1]), most
+
+
+def _converged(scales: ImpliedTimescales, resolved: np.ndarray, place: int) -> np.ndarray:
+    """Return which processes, (p,) bool, keep their timescale at all longer lags that resolve them.
+
+    A timescale that no longer lag resolves has not been seen to converge.
+    """
+    value, later = scales.values[place], scales.values[place + 1 :]
+    low, high = _ends(scales, slice(place, place + 1))
+    later_low, later_high = _ends(scales, slice(place + 1, None))
+    same = ((low <= later) & (later <= high)) | ((later_low <= value) & (value <= later_high))
+    looked = resolved[place + 1 :]
+    return looked.any(axis=0) & (same | ~looked).all(axis=0)
+
+
+def _ends(scales: ImpliedTimescales, rows: slice) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the intervals; a tenth of the value away where they are not known."""
+    value, low, high = scales.values[rows], scales.lower[rows], scales.upper[rows]
+    return (
+        np.where(np.isnan(low), (1 - _SAME) * value, low),
+        np.where(np.isnan(high), (1 + _SAME) * value, high),
     )
-    return Validation(scales, lag, test, reason)
 
 
-def choose_lag(scales: ImpliedTimescales) -> tuple[int | None, bool]:
-    """Return the place of the lag to take, None if no timescale is known, and whether it is level there."""
-    slowest, upper = scales.values[:, 0], scales.upper[:, 0]
-    known = np.flatnonzero(~np.isnan(slowest))
-    if len(known) == 0:
-        return None, False
-    highest = np.where(np.isnan(upper), (1 + _LEVEL) * slowest, upper)
-    level = [place for place in known if slowest[known[known >= place]].max() <= highest[place]]
-    covered = [place for place in level if _STEPS * scales.lag_times[place] >= _COVERED * slowest[place]]
-    place = covered[0] if covered else level[-1]
-    return int(place), len(known) == 1 or level[0] != known[-1]
+def _leading(resolved: np.ndarray, converged: np.ndarray, place: int) -> int:
+    """Return how many processes from the slowest on are resolved and have converged."""
+    good = resolved[place] & converged
+    return int(len(good) if good.all() else good.argmin())
+
+
+def _reason(scales: ImpliedTimescales, place: int, converged: int) -> str:
+    """Say why this lag was chosen, and what its timescales are."""
+    lag = duration(float(scales.lag_times[place]), scales.unit)
+    values = scales.values[place]
+    resolved = int(np.count_nonzero(values >= RESOLVED * scales.lag_times[place]))
+    slowest = duration(float(values[0]), scales.unit)
+    if np.isfinite(scales.lower[place, 0]):
+        ends = (float(scales.lower[place, 0]), float(scales.upper[place, 0]))
+        told = [duration(end, scales.unit) if np.isfinite(end) else "unknown" for end in ends]
+        slowest += f" ({100 * scales.confidence:.3g} % interval {told[0]} to {told[1]})"
+    if converged == 0:
+        return (
+            f"At no lag have timescales converged; at a lag of {lag}, the last that resolves it, the slowest "
+            f"one is {slowest}."
+        )
+    return (
+        f"At a lag of {lag} {converged} of {len(values)} process{'es' * (len(values) != 1)} "
+        f"{'has' if converged == 1 else 'have'} converged ({resolved} resolved); the slowest timescale is "
+        f"{slowest}."
+    )

@@ -23,7 +23,7 @@ from mdfuzzy.pipeline._arrays import pack, unpack
 from mdfuzzy.pipeline.settings import Settings
 
 #: Raised whenever a step gives another result for the same input: saved results are then computed again.
-REVISION = 8
+REVISION = 9
 #: The array of a saved step that holds its warnings.
 _WARNINGS = "warnings"
 #: Fields of a clustering that are no results of steps.

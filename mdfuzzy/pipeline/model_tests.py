@@ -9,19 +9,22 @@ def validate_model(result: Clustering, *, n_bootstrap: int = 50, seed: int = 0) 
     """Test Markov models of the states of a clustering, and choose the lag of one.
 
     Discrete trajectories are milestoned with `Clustering.milestones`: a frame between these belongs to the
-    one that was visited last. The lag is the shortest one from which on the slowest timescale does not rise
-    (at no longer lag above its interval at this one; without an interval: by no more than 10 %), and of which
-    five steps, those of the Chapman-Kolmogorov test, are at least a tenth of it. At lags that are not short
-    beside the trajectories it falls again, because the ends of trajectories cut it; that does not count.
+    one that was visited last.
+
+    A process is resolved at a lag if its timescale is at least three times as long. It has converged there if
+    at no longer lag that resolves it the timescale is another one, larger or smaller: outside the interval of
+    the other (without intervals: by more than 10 %). The lag is the one at which the most processes, counted
+    from the slowest, are resolved and have converged; of several the shortest of which the five steps of the
+    Chapman-Kolmogorov test reach a tenth of the slowest timescale.
 
     Parameters
     ----------
     result : Clustering
         Of frames or features of trajectories.
     n_bootstrap : int
-        How many times whole trajectories are drawn anew for the intervals.
+        Number of bootstrap samples for the intervals.
     seed : int
-        Of the random numbers.
+        Random seed of the bootstrap.
 
     Returns
     -------
@@ -33,8 +36,8 @@ def validate_model(result: Clustering, *, n_bootstrap: int = 50, seed: int = 0) 
     >>> import mdfuzzy as mf
     >>> result = mf.cluster(mf.datasets.alanine_dipeptide(stride=10), mf.Settings(prominence=1.0))
     >>> validation = mf.validate_model(result)
-    >>> print(validation.reason)
-    The slowest timescale, ... ps at a lag of ... ps, ...
+    >>> print(validation.words)
+    Markov model: ... Chapman-Kolmogorov test: ...
     """
     check_type("result", result, Clustering, remedy="`cluster` makes it.")
     return validate_cores(result.data, result.milestones, n_bootstrap=n_bootstrap, seed=seed)

@@ -109,8 +109,8 @@ def lead(result: Clustering) -> str:
 def interval(found: ImpliedTimescales | ChapmanKolmogorov | None) -> str:
     """Say what the bands around curves are."""
     if found is None or not found.n_bootstrap:
-        return "none, because there is one trajectory only"
-    words = f"{100 * found.confidence:g} % intervals from {found.n_bootstrap} bootstrap samples"
+        return "none"
+    words = f"{100 * found.confidence:g} % intervals from {found.n_bootstrap} {found.drawn}"
     if np.any(found.complete < found.n_bootstrap):
         drawn = "drawn from 0 to 1" if isinstance(found, ChapmanKolmogorov) else "not drawn"
         words += f"; where too many of these lack a state, the interval is open and {drawn}"

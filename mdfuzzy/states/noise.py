@@ -32,8 +32,8 @@ class NoiseModel(ReadOnly):
     reduction : (L,) float64
         By how much smoothing reduces the error; 1 for the first level, which is not smoothed.
     inflation : (L,) float64
-        By how much frames that are close in time increase the differences between a frame and its
-        surroundings; 1 for independent frames.
+        By how much frames that are close in time, and repeated frames, increase the differences between a
+        frame and its surroundings; 1 for independent frames.
     n_neighbors : (L,) float64
         The number of independent frames that the average at each level has seen.
     dimension : float
@@ -120,7 +120,8 @@ def measure_noise(
     Frames that are close in time are not independent. If the trajectories are known, the weights are drawn a
     second time for blocks as long as the window in which neighbours depend on time, and the differences
     between a frame and its surroundings (two rounds of smoothing) are compared with those of
-    independent weights. What a whole region shares moves no hill in it, and does not count.
+    independent weights. What a whole region shares moves no hill in it, and does not count. Frames that
+    coincide count as one.
 
     Parameters
     ----------
@@ -174,6 +175,7 @@ def measure_noise(
             # Blocks are fewer than frames, and few draws of them vary.
             blocks = deviations(block=in_time.window, draws=min(_MAX_DRAWS, draws * in_time.window))[1]
             inflation = np.maximum(blocks / local, 1.0)
+    inflation = inflation * np.sqrt(multiplicity(neighbors, n_neighbors=m))
     return NoiseModel(
         scales=single * reduction * inflation,
         reduction=reduction,
@@ -182,6 +184,21 @@ def measure_noise(
         dimension=dimension,
         in_time=in_time,
     )
+
+
+def multiplicity(neighbors: Neighbors, *, n_neighbors: int) -> float:
+    """Return how many frames, on average over all frames, coincide with a frame, itself included.
+
+    If a point is repeated c times, m neighbours are m/c independent ones.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> points = np.repeat(np.random.default_rng(0).random(100), 3)[:, None]
+    >>> multiplicity(mf.euclidean_neighbors(points, n_neighbors=8), n_neighbors=8)
+    3.0
+    """
+    return 1.0 + float(np.mean(np.count_nonzero(neighbors.distances[:, :n_neighbors] == 0, axis=1)))
 
 
 def _deviations(

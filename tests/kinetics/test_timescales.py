@@ -6,7 +6,7 @@ from helpers.chains import TWO_STATES, sample_chain
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mdfuzzy import kinetics
-from mdfuzzy.kinetics._bootstrap_counts import draw_trajectories, interval
+from mdfuzzy.kinetics._bootstrap_counts import CountSampler, interval, units_of
 
 EXACT = -1 / np.log(0.93)
 
@@ -59,21 +59,47 @@ def test_a_timescale_shorter_than_the_lag_is_unknown(dtrajs):
     assert "lag 60: none longer than the lag" in str(found)
 
 
-def test_one_trajectory_has_no_interval():
-    found = kinetics.implied_timescales(sample_chain(TWO_STATES, [3000]), lags=[1])
-    assert np.isfinite(found.values).all()
-    assert np.isnan([found.lower, found.upper]).all()
-    assert found.n_bootstrap == 0
+def test_one_trajectory_is_cut_into_blocks():
+    dtrajs = sample_chain(TWO_STATES, [3000])
+    found = kinetics.implied_timescales(dtrajs, lags=[1])
+    assert found.drawn.startswith("bootstrap samples of blocks of ")
+    assert found.lower[0, 0] < found.values[0, 0] < found.upper[0, 0]
+    assert len(units_of(dtrajs)) > 20
+
+
+def test_blocks_of_one_trajectory_cover_the_truth_as_often_as_they_say():
+    covered = 0
+    for seed in range(40):
+        found = kinetics.implied_timescales(sample_chain(TWO_STATES, [4000], seed=seed), lags=[1], seed=seed)
+        covered += found.lower[0, 0] <= EXACT <= found.upper[0, 0]
+    assert covered >= 29  # 36 expected; 32 seen, for blocks are few
+
+
+def test_pairs_across_the_borders_of_blocks_count_once():
+    dtraj = sample_chain(TWO_STATES, [3000])[0]
+    sampler = CountSampler([dtraj], 3, 0)
+    counts, samples = sampler.counts(5, np.arange(2))
+    assert counts.sum() == 2995
+    assert len(list(samples)) == 3
+
+
+def test_too_few_blocks_give_the_posterior():
+    dtraj = np.repeat([0, 1, 0, 1], [400, 300, 500, 400])
+    found = kinetics.implied_timescales([dtraj], lags=[1], n_bootstrap=400)
+    assert "posterior" in found.drawn
+    # Two exits of 0 in 900 frames and one of 1 in 699: the rates are Gamma(2) / 900 + Gamma(1) / 699.
+    rates = np.random.default_rng(0).gamma([2, 1], size=(100_000, 2)) @ [1 / 900, 1 / 699]
+    expected = 1 / np.quantile(rates, [0.95, 0.05])
+    assert_allclose([found.lower[0, 0], found.upper[0, 0]], expected, rtol=0.25)
 
 
 def test_resamples_that_lose_a_state_are_counted_and_leave_the_end_open():
-    # State 2 is visited in one of four trajectories, which many bootstrap samples do not draw.
+    # State 2 is visited in one of five trajectories, which many bootstrap samples do not draw.
     visit = np.concatenate([np.repeat([0, 2, 0], 200), sample_chain(TWO_STATES, [400])[0]])
-    dtrajs = [*sample_chain(TWO_STATES, [1000] * 3), visit]
+    dtrajs = [*sample_chain(TWO_STATES, [1000] * 4), visit]
     found = kinetics.implied_timescales(dtrajs, lags=[1], n_bootstrap=200)
-    draws = draw_trajectories(4, 200, 0)
-    assert found.complete[0] == np.count_nonzero(draws[:, 3])
-    assert 0.6 < found.complete[0] / 200 < 0.75  # 1 - 0.75**4 = 0.68
+    assert found.drawn == "bootstrap samples of whole trajectories"
+    assert 0.58 < found.complete[0] / 200 < 0.77  # 1 - 0.8**5 = 0.67
     assert np.isfinite(found.values).all()
     assert np.isfinite(found.lower).all()
     assert np.isnan(found.upper[0, 0])  # the slow process may be as slow as you like
@@ -112,24 +138,47 @@ def test_a_chain_passes(dtrajs):
     exact = [np.linalg.matrix_power(TWO_STATES, 2 * steps) for steps in (1, 2, 3, 4)]
     assert_allclose(test.predicted, exact, atol=0.02)
     assert np.all((test.lower <= test.predicted) & (test.predicted <= test.upper))
-    assert repr(test).endswith("4 steps of 1 ps; 16 of 16 predictions inside the intervals)")
+    assert repr(test).endswith("4 steps of 1 ps; passed: 12 of 12 predictions inside the 90 % intervals)")
 
 
-def test_an_interval_that_nothing_could_miss_does_not_count():
-    half = np.full((2, 2, 2), 0.5)
-    lower, upper = np.full((2, 2, 2), 0.4), np.full((2, 2, 2), 0.6)
-    lower[0], upper[0] = 0.0, 1.0
-    lower[1, 0] = 0.55
-    test = kinetics.ChapmanKolmogorov(
-        lag_times=np.array([1.0, 2.0]),
+def judged(lower: np.ndarray, upper: np.ndarray, n_bootstrap: int = 50) -> kinetics.ChapmanKolmogorov:
+    half = np.full(lower.shape, 0.5)
+    return kinetics.ChapmanKolmogorov(
+        lag_times=np.arange(1.0, len(half) + 1),
         predicted=half,
         estimated=half,
         lower=lower,
         upper=upper,
         states=[0, 1],
         unit="ps",
+        complete=np.full(len(half), 40),
+        n_bootstrap=n_bootstrap,
     )
-    assert test.verdict == "2 of 4 predictions inside the intervals, the other 4 intervals open"
+
+
+def test_an_interval_that_nothing_could_miss_does_not_count():
+    lower, upper = np.full((3, 2, 2), 0.4), np.full((3, 2, 2), 0.6)
+    lower[1], upper[1] = 0.0, 1.0
+    test = judged(lower, upper)
+    assert test.passed
+    assert test.verdict == "passed: 4 of 4 predictions inside the 90 % intervals, 4 other intervals open"
+    lower[2, 0] = 0.55
+    test = judged(lower, upper)
+    assert test.passed is False
+    assert test.verdict.startswith("FAILED: 2 of 4 predictions inside the 90 % intervals")
+
+
+def test_a_test_without_intervals_is_undecided():
+    lower, upper = np.full((3, 2, 2), np.nan), np.full((3, 2, 2), np.nan)
+    test = judged(lower, upper, n_bootstrap=0)
+    assert (test.passed, test.verdict) == (None, "not tested: there are no intervals (`n_bootstrap` is 0)")
+    lower, upper = np.zeros((3, 2, 2)), np.ones((3, 2, 2))
+    test = judged(lower, upper)
+    assert test.passed is None
+    assert test.verdict.startswith("undecided: 0 of 0 predictions ")
+    assert "(40 of 50 bootstrap samples connect all)" in test.verdict
+    test = judged(lower[:1], upper[:1])
+    assert test.verdict == "not tested: the trajectories are too short for two steps of this lag"
 
 
 def test_what_is_no_chain_fails():
@@ -153,7 +202,7 @@ def test_deeptime_predicts_the_same(dtrajs):
 
 def test_resamples_without_a_state_widen_the_interval():
     visit = np.concatenate([np.repeat([0, 2, 0], 200), sample_chain(TWO_STATES, [400])[0]])
-    dtrajs = [*sample_chain(TWO_STATES, [1000] * 3), visit]
+    dtrajs = [*sample_chain(TWO_STATES, [1000] * 4), visit]
     test = kinetics.chapman_kolmogorov(dtrajs, lag=1, n_steps=2)
     assert (test.complete < 50).all()
     assert (test.lower[:, 2, 2] == 0).all()

@@ -20,24 +20,35 @@ def scales(values: list[float], upper: list[float] | None = None) -> ImpliedTime
 
 
 @pytest.mark.parametrize(
-    ("values", "upper", "place", "level"),
+    ("values", "upper", "place", "converged"),
     [
-        ([10, 10, 10], None, 0, True),
-        ([5, 8, 10, 10.5], None, 2, True),  # rises by less than a tenth from the third on
-        ([10, 10, 6, 3], None, 0, True),  # a fall does not count
-        ([5, 8, 10, 12], None, 3, False),  # rises to the end
-        ([NAN, 10, 10], None, 1, True),
-        ([10, 10, NAN], None, 0, True),
-        ([NAN, 10, NAN], None, 1, True),
-        ([NAN, NAN], None, None, False),
-        ([5, 8, 10, 12], [7, 13, 14, 15], 1, True),  # inside its interval from the second on
-        ([5, 8, 10, 12], [7, NAN, 14, 15], 2, True),  # an unknown interval counts as a tenth
-        ([100, 100, 100, 100], None, 1, True),  # lag 2 is the first of which five steps are a tenth
-        ([900, 900, 900], None, 2, True),  # none is: the longest
+        ([30, 30, 30], None, 0, 1),
+        ([15, 24, 30, 31, 31], None, 2, 1),  # changes by less than a tenth from the third on
+        ([60, 60, 36, 28], None, 3, 0),  # falls to the end
+        ([15, 24, 30, 36], None, 3, 0),  # rises to the end
+        ([NAN, 30, 30], None, 1, 1),
+        ([30, 30, NAN], None, 0, 1),
+        ([NAN, 30, NAN], None, 1, 0),  # no longer lag shows that it has converged
+        ([NAN, NAN], None, None, None),
+        ([2.9, 5.9], None, None, None),  # shorter than three lags
+        ([15, 24, 30, 36], [21, 39, 42, 45], 1, 1),  # inside its interval from the second on
+        ([15, 24, 30, 36], [21, NAN, 42, 45], 2, 1),  # an unknown interval counts as a tenth
+        ([100, 100, 100, 100], None, 1, 1),  # lag 2 is the first of which five steps are a tenth
+        ([900, 900, 900], None, 1, 1),  # none is: the longest that another one confirms
     ],
 )
-def test_the_first_lag_from_which_on_the_timescale_is_level(values, upper, place, level):
-    assert choose_lag(scales(values, upper)) == (place, level)
+def test_the_lag_at_which_the_slowest_timescale_has_converged(values, upper, place, converged):
+    assert choose_lag(scales(values, upper)) == (None if place is None else (place, converged))
+
+
+def test_the_most_processes_count():
+    found = scales([100, 100, 100, 100, 100])
+    values = np.column_stack([found.values[:, 0], [10, 20, 20, 20, NAN]])
+    unknown = np.full((5, 2), NAN)
+    both = ImpliedTimescales(
+        lags=found.lags, lag_times=found.lag_times, values=values, lower=unknown, upper=unknown, unit="frames"
+    )
+    assert choose_lag(both) == (1, 2)  # the second process has converged at lag 2, and 4 confirms it
 
 
 def hopping(rate: float, n: int = 4000, trajectories: int = 6) -> list[np.ndarray]:
@@ -54,8 +65,9 @@ def test_a_markov_chain_is_one_at_the_shortest_lag():
     assert validation.timescales.values[0, 0] == pytest.approx(exact, rel=0.25)
     assert_array_equal(validation.test.states, [0, 1])
     assert len(validation.test) == 5
-    assert validation.reason.startswith("The slowest timescale, ")
-    assert validation.reason.endswith(f"at a lag of {validation.lag} frames, does not rise from there on.")
+    assert validation.passed
+    assert validation.reason.startswith(f"At a lag of {validation.lag} frames 1 of 1 process has converged ")
+    assert "Chapman-Kolmogorov test: passed: 16 of 16 predictions inside" in validation.words
 
 
 def test_no_passages_no_model():
