@@ -185,7 +185,7 @@ def yardsticks(study: Study) -> dict[str, np.ndarray]:
     apart = np.linalg.norm(np.minimum(apart, 360 - apart), axis=2)
     near = apart.argmin(axis=1)
     discs = np.where(apart.min(axis=1) < RADIUS, near, -1)
-    return {f"discs of {RADIUS:g} degrees": discs, f"cores of {YARDSTICK}": study.cores[YARDSTICK].labels}
+    return {f"discs of {RADIUS:g} degrees": discs, f"cores of {YARDSTICK}": study.cores[YARDSTICK].core_of}
 
 
 def rules_table(study: Study) -> Iterator[str]:

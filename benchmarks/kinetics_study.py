@@ -11,6 +11,7 @@ from mdfuzzy.pipeline.run import cluster_neighbors
 
 BETAS = (0.3, 0.5, 1.0, 2.0, 4.0, 8.0, 20.0, np.inf)
 RULES = {
+    "reach": {"rule": "reach"},
     "prominence": {"rule": "prominence"},
     "saddle": {"rule": "saddle"},
     "share, 10 %": {"rule": "share", "share": 0.1},
@@ -18,7 +19,7 @@ RULES = {
     "share, 40 %": {"rule": "share", "share": 0.4},
 }
 #: The core rule of the pipeline, for which states and transition regions are shown.
-DEFAULT = "prominence"
+DEFAULT = "reach"
 CENTERS, SEED = 100, 0
 
 
@@ -69,9 +70,7 @@ class Study:
         self.cores, self.scans = {}, {}
         for name, rule in RULES.items():
             result = self.result
-            cores = mf.find_cores(
-                result.graph, result.log_density, result.peaks, min_prominence=result.prominence, **rule
-            )
+            cores = self._find_cores(dict(rule))
             scan = kept(
                 cache, f"scan-{name.split(',')[0]}-{rule.get('share', '')}", lambda c=cores: self.scan(c)
             )
@@ -82,6 +81,16 @@ class Study:
             self.torsions[::5]
         )
         self.step = mf.kinetics.timestep(frames)
+
+    def _find_cores(self, rule: dict[str, object]) -> mf.Cores:
+        """Find the cores of the states of the result by a rule."""
+        result = self.result
+        number = {int(point): peak for peak, point in enumerate(result.peaks.peaks)}
+        states = [number[int(point)] for point in result.cores.peaks]
+        parts = result.graph, result.log_density, result.peaks
+        if rule["rule"] == "reach":
+            return mf.find_reached_cores(*parts, states=states, dimension=result.dimension)
+        return mf.find_cores(*parts, states=states, min_prominence=result.prominence, **rule)
 
     def scan(self, cores: mf.Cores) -> dict[str, np.ndarray]:
         """Solve over beta."""

@@ -8,7 +8,7 @@ import mdfuzzy as mf
 from mdfuzzy._atomic import new_files
 from mdfuzzy.cli.options import Command, Decorated, Option, output_option, run_argument
 from mdfuzzy.cli.outputs import place_of, write_exports
-from mdfuzzy.exports.kinds import KINDS
+from mdfuzzy.exports.kinds import KINDS, kinds_of
 
 
 def _choices(function: Decorated) -> Decorated:
@@ -104,6 +104,6 @@ def command(folder: str, output: str | None, reference: str | None, **options: A
                 found.write(stage / "reference.csv")
             click.echo(f"RMSD to the reference: {place / 'reference.csv'}")
         elif not kinds:
-            kinds = [name for name in KINDS if name != "pyemma" or result.weights is None]
+            kinds = kinds_of(result)
         for line in write_exports(place, result, kinds, trajectories=given, table=columns):
             click.echo(line)

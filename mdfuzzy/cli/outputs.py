@@ -11,7 +11,7 @@ import click
 import mdfuzzy as mf
 from mdfuzzy import __version__
 from mdfuzzy._atomic import refuse_links, remove_recorded, whole_file
-from mdfuzzy.exports.kinds import KINDS
+from mdfuzzy.exports.kinds import KINDS, kinds_of
 
 if TYPE_CHECKING:
     from mdfuzzy.frames.trajectories import Trajectories
@@ -96,7 +96,7 @@ def write_outputs(folder: Path, result: "Clustering", *, report: bool = True) ->
     if result.weights is not None:
         left_out |= {"pyemma"}
         yield "discrete trajectories for PyEMMA are left out: a bias changes the kinetics"
-    kinds = [kind for kind in KINDS if kind not in left_out]
+    kinds = [kind for kind in kinds_of(result) if kind not in left_out]
     yield from write_exports(folder / "exports", result, kinds)
     if size > _SMALL:
         words = f"({size / 2**30:.1f} GB of coordinates) are written on demand"

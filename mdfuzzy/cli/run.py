@@ -113,6 +113,7 @@ def command(
       mdfuzzy run traj*.xtc --top protein.pdb --features distances --tica 10ns -o out
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta 0.5     colder: harder states
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta kinetic
+      mdfuzzy run traj*.xtc --top ala2.pdb -o out --n-states 4   another level of the tree of states
       mdfuzzy run 'traj*.xtc' --top ala2.pdb -o out --watch 600
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --fit-frames 1000000
       mdfuzzy run meta.xtc --top ala2.pdb -o out --weights COLVAR --temperature 300
@@ -193,7 +194,7 @@ def find_states(
 
 
 def show(result: "Clustering", say: Transcript) -> None:
-    """Print the states, the transition regions between them, and what was chosen and why."""
+    """Print the states, their transition regions, what was chosen and why, and how robust it is."""
     say(repr(result))
     say(result.states)
     if result.equilibrium is not None:
@@ -205,5 +206,5 @@ def show(result: "Clustering", say: Transcript) -> None:
         say()
         say(result.transition_regions.table())
     say()
-    for sentence in result.chosen.values():
+    for sentence in (*result.chosen.values(), *result.robustness):
         say(sentence)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from mdfuzzy.exports.medoids import find_medoids
     from mdfuzzy.exports.pyemma_files import write_pyemma
     from mdfuzzy.exports.reference import ReferenceRmsd, reference_rmsd
+    from mdfuzzy.exports.split_table import write_splits
     from mdfuzzy.exports.state_tables import write_state_tables
     from mdfuzzy.exports.structure_files import write_structures
     from mdfuzzy.exports.table import write_table
@@ -24,6 +25,7 @@ _HOME = {
     "write_exports": "every_kind",
     "write_pyemma": "pyemma_files",
     "write_state_tables": "state_tables",
+    "write_splits": "split_table",
     "write_structures": "structure_files",
     "write_table": "table",
     "write_trajectories": "trajectory_files",
@@ -35,6 +37,7 @@ __all__ = [
     "reference_rmsd",
     "write_exports",
     "write_pyemma",
+    "write_splits",
     "write_state_tables",
     "write_structures",
     "write_table",

@@ -3,23 +3,33 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mdfuzzy._atomic import new_files
 from mdfuzzy._check import check_choice
 from mdfuzzy.exports._checks import Result
-from mdfuzzy.exports.kinds import KINDS
+from mdfuzzy.exports.kinds import KINDS, kinds_of
 from mdfuzzy.exports.pyemma_files import write_pyemma
+from mdfuzzy.exports.split_table import write_splits
 from mdfuzzy.exports.state_tables import write_state_tables
 from mdfuzzy.exports.structure_files import write_structures
 from mdfuzzy.exports.table import write_table
 from mdfuzzy.exports.trajectory_files import write_trajectories
+
+if TYPE_CHECKING:
+    from mdfuzzy.pipeline.clustering import Clustering
 
 
 def _table(folder: Path, result: Result, **options: Any) -> Path:
     with new_files(folder, "table", overwrite=True) as stage:
         write_table(stage / "frames.csv", result, **options)
     return folder / "frames.csv"
+
+
+def _splits(folder: Path, result: Result) -> Path:
+    with new_files(folder, "splits", overwrite=True) as stage:
+        write_splits(stage / "splits.csv", cast("Clustering", result))
+    return folder / "splits.csv"
 
 
 def _in_folder(name: str, write: Callable[..., Path]) -> Callable[..., Path]:
@@ -34,6 +44,7 @@ _WRITERS: dict[str, Callable[..., Path]] = {
     "structures": _in_folder("structures", write_structures),
     "trajectories": _in_folder("trajectories", write_trajectories),
     "table": _table,
+    "splits": _splits,
 }
 
 
@@ -53,10 +64,9 @@ def write_exports(
         May hold files; those that no earlier export wrote are never replaced.
     result : Clustering or Assignment
         What to export.
-    kinds : sequence of {"tables", "pyemma", "structures", "trajectories", "table"}, optional
-        All by default: `write_state_tables`, `write_pyemma`, `write_structures`, `write_trajectories` and
-        `write_table`, each with its own defaults. Not ``"pyemma"`` if frames have weights: a bias changes the
-        kinetics.
+    kinds : sequence of {"tables", "pyemma", "structures", "trajectories", "table", "splits"}
+        All that the result has by default: `write_state_tables`, `write_pyemma`, `write_structures`,
+        `write_trajectories`, `write_table` and `write_splits`, each with its own defaults.
     trajectories : mapping, optional
         Other options of `write_trajectories`, such as ``{"n": 100}``.
     table : mapping, optional
@@ -81,9 +91,7 @@ def write_exports(
     ...     mf.exports.write_exports(folder, result, kinds=["table"])["table"].name
     'frames.csv'
     """
-    if kinds is None:
-        weighted = result.data is not None and result.data.weights is not None
-        kinds = [kind for kind in KINDS if kind != "pyemma" or not weighted]
+    kinds = kinds_of(result) if kinds is None else kinds
     for kind in kinds:
         check_choice("kinds", kind, list(KINDS))
     options = {"trajectories": dict(trajectories or {}), "table": dict(table or {})}

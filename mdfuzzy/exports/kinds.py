@@ -7,4 +7,22 @@ KINDS = {
     "structures": "PDB files of density peaks, medoids, cores and transitions, with scripts for viewers",
     "trajectories": "Trajectories of the frames of each state and of each transition",
     "table": "A table (CSV) with a row for every frame",
+    "splits": "A table (CSV) with a row for every split of the tree of states, and the evidence for it",
 }
+
+
+def kinds_of(result: object) -> list[str]:
+    """Return the kinds that a result has.
+
+    Only a clustering has splits, unless states were merged by hand. Weighted frames give no discrete
+    trajectories: a bias changes the kinetics.
+
+    Examples
+    --------
+    >>> kinds_of(None)[-1]
+    'table'
+    """
+    missing = {"splits"} if getattr(result, "splits", None) is None else set()
+    if getattr(getattr(result, "data", None), "weights", None) is not None:
+        missing.add("pyemma")
+    return [kind for kind in KINDS if kind not in missing]

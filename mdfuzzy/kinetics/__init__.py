@@ -18,6 +18,7 @@ from mdfuzzy.kinetics.outcomes import Outcomes, find_outcomes
 from mdfuzzy.kinetics.pathways import Pathways, find_pathways
 from mdfuzzy.kinetics.reliability import Reliability, reliability
 from mdfuzzy.kinetics.soft import SoftModel, soft_model
+from mdfuzzy.kinetics.splits import Splits, audit_splits
 from mdfuzzy.kinetics.timescales import ImpliedTimescales, implied_timescales
 from mdfuzzy.kinetics.vamp import Vamp2Score, vamp2_score
 
@@ -32,8 +33,10 @@ __all__ = [
     "Pathways",
     "Reliability",
     "SoftModel",
+    "Splits",
     "Vamp2Score",
     "Visits",
+    "audit_splits",
     "calibration",
     "chapman_kolmogorov",
     "core_dtrajs",

@@ -25,7 +25,7 @@ def units_of(series: Sequence[np.ndarray], n_states: int | None = None) -> Boots
     Examples
     --------
     >>> len(units_of([np.array([0, 1] * 500)])) > 50, len(units_of([np.repeat([0, 1], 500)]))
-    (True, 1)
+    (True, 2)
     """
     lengths = [len(each) for each in series]
     if len(lengths) >= ENOUGH_TRAJECTORIES:

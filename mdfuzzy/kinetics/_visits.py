@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
 from mdfuzzy.frames.trajectories import Trajectories
@@ -134,8 +135,6 @@ def visits(data: Trajectories, cores: Cores, *, min_exits: int = 10, min_ratio: 
     >>> found.reasons[1]
     'it was left for another state 1 time only, too few to say'
     """
-    from scipy.stats import gamma
-
     min_exits = check_int("min_exits", min_exits, 1)
     min_ratio = check_real("min_ratio", min_ratio, at_least=1)
     check_unbiased(data)
@@ -147,15 +146,12 @@ def visits(data: Trajectories, cores: Cores, *, min_exits: int = 10, min_ratio: 
     spent = np.bincount(cores.basins[cores.basins >= 0], minlength=states)
     _, ends = _transitions(data.split(cores.basins), states)
     with np.errstate(divide="ignore", invalid="ignore"):
-        dwell, core_dwell = spent / ends, carried / left
-        shuffled = len(data) / (len(data) - spent)
-        ratio = np.where(np.isinf(shuffled), 0.0, dwell / shuffled)
-        bound = ratio * left / gamma.ppf(_CONFIDENCE, left)
-    metastable = (left >= min_exits) & (bound >= min_ratio)
-    reasons = tuple(
-        "" if fine else _reason(exits, times, least, min_exits, min_ratio)
-        for fine, exits, times, least in zip(metastable, left, ratio, bound, strict=True)
-    )
+        core_dwell = carried / left
+    dwell, shuffled = dwell_times(spent, ends, len(data))
+    verdicts = [
+        clear_dwell(float(time), float(random), int(exits), min_exits=min_exits, min_ratio=min_ratio)
+        for time, random, exits in zip(dwell, shuffled, left, strict=True)
+    ]
     step = timestep(data)
     unit, scale = ("frames", 1.0) if step is None else ("ps", step)
     return Visits(
@@ -164,10 +160,44 @@ def visits(data: Trajectories, cores: Cores, *, min_exits: int = 10, min_ratio: 
         mean_dwell=scale * dwell,
         shuffled_dwell=scale * shuffled,
         unit=unit,
-        metastable=metastable,
-        reasons=reasons,
+        metastable=np.array([clear for clear, _ in verdicts], bool),
+        reasons=tuple(reason for _, reason in verdicts),
         core_dwell=scale * core_dwell,
     )
+
+
+def dwell_times(spent: npt.ArrayLike, ends: npt.ArrayLike, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean dwell times and those of shuffled frames, in frames, from the time spent and ended stays.
+
+    Examples
+    --------
+    >>> [float(time) for time in dwell_times(300, 3, 1200)]
+    [100.0, 1.3333333333333333]
+    """
+    spent, ends = np.asarray(spent, np.float64), np.asarray(ends, np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return spent / ends, n / (n - spent)
+
+
+def clear_dwell(
+    dwell: float, shuffled: float, exits: int, *, min_exits: int = 10, min_ratio: float = 5.0
+) -> tuple[bool, str]:
+    """Return whether a dwell time is clearly longer than that of shuffled frames; if not, why.
+
+    Examples
+    --------
+    >>> clear_dwell(100.0, 1.3, 40)
+    (True, '')
+    >>> clear_dwell(100.0, 1.3, 4)
+    (False, 'it was left for another state 4 times only, too few to say')
+    """
+    from scipy.stats import gamma
+
+    ratio = 0.0 if np.isinf(shuffled) else dwell / shuffled
+    bound = ratio * exits / gamma.ppf(_CONFIDENCE, exits) if exits else 0.0
+    if exits >= min_exits and bound >= min_ratio:
+        return True, ""
+    return False, _reason(exits, ratio, bound, min_exits, min_ratio)
 
 
 def _transitions(dtrajs: list[np.ndarray], states: int) -> tuple[np.ndarray, np.ndarray]:

@@ -41,7 +41,8 @@ def merged_states(result: Any, groups: Sequence[Sequence[int]]) -> dict[str, Any
     sums = np.zeros((len(first), len(result)))
     np.add.at(sums, number, result.memberships.values.T)
     made = {name: getattr(result, name) for name in (*_BEFORE_STATES, "prominence")}
-    made |= {"cores": merged(result.cores), "milestones": merged(result.milestones), "beta_scan": None}
+    made |= {"cores": merged(result.cores), "milestones": merged(result.milestones)}
+    made |= dict.fromkeys(("beta_scan", "splits"))  # no level of the tree has these states
     made["memberships"] = replace(result.memberships, values=np.minimum(sums.T, 1.0))
     results = Run(result.settings, made).assemble([each.name for each in fields(result)])
     if result.sample is not None:

@@ -15,6 +15,7 @@ from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import Equilibrium, Pathways, Visits, estimate_equilibrium, find_pathways
 from mdfuzzy.kinetics import visits as count_visits
 from mdfuzzy.kinetics.dtrajs import LEFT_OUT, core_dtrajs, milestone
+from mdfuzzy.kinetics.splits import Splits, audit_splits
 from mdfuzzy.kinetics.transition_regions import TransitionRegions, find_transition_regions
 from mdfuzzy.kinetics.validation import Validation, validate_cores
 from mdfuzzy.memberships.beta_scan import BetaScan
@@ -206,7 +207,7 @@ def tree(
 ) -> StateTree:
     """Test every peak against noise, on several levels of smoothing."""
     lengths = None if data is None else data.lengths
-    return build_state_tree(
+    found = build_state_tree(
         neighbors,
         graph,
         log_density,
@@ -218,6 +219,13 @@ def tree(
         level=level,
         n_jobs=n_jobs,
     )
+    if found.in_time is not None and found.in_time.large and found.dependent:
+        warn_user(
+            f"Neighbours are neighbours in time: {found.in_time}. The frames count for "
+            f"{found.n_independent:,.0f} independent ones. Fewer frames (`stride`) lose nothing; more or "
+            "longer trajectories help."
+        )
+    return found
 
 
 @step(saved=False)
@@ -530,6 +538,7 @@ def pathways(
 
 @step(message="counting states for other k", when=lambda settings: settings.scan_k)
 def k_scan(
+    data: Trajectories | None,
     neighbors: Neighbors,
     dimension: float,
     bandwidth: float | None,
@@ -543,6 +552,7 @@ def k_scan(
     """Find the states for other numbers of neighbours."""
     return states_by_k(
         neighbors,
+        lengths=None if data is None else data.lengths,
         dimension=dimension,
         bandwidth=bandwidth,
         level=level,
@@ -560,6 +570,8 @@ def bootstrap(
     k: int,
     dimension: float,
     bandwidth: float | None,
+    peaks: Persistence,
+    tree: StateTree,
     weights: np.ndarray | None,
     *,
     level: float,
@@ -584,5 +596,34 @@ def bootstrap(
         min_prominence=prominence,
         bandwidth=bandwidth,
         dimension=dimension,
+        peaks=peaks,
+        tree=tree,
         n_jobs=n_jobs,
+    )
+
+
+@step()
+def splits(
+    data: Trajectories | None,
+    graph: Graph,
+    log_density: np.ndarray,
+    peaks: Persistence,
+    tree: StateTree,
+    state_peaks: np.ndarray,
+    cores: Cores,
+    bootstrap: StateBootstrap | None,
+    weights: np.ndarray | None,
+    timestep: float | None,
+) -> Splits:
+    """Put together the evidence for every split of the tree. Kinetics of weighted frames mean nothing."""
+    number = {int(point): state for state, point in enumerate(cores.peaks)}
+    return audit_splits(
+        tree,
+        graph,
+        log_density,
+        peaks,
+        states=state_peaks,
+        data=data if weights is None else None,
+        support=None if bootstrap is None else bootstrap.peak_support,
+        numbers=[number.get(int(peaks.peaks[peak]), -1) for peak in state_peaks],
     )

@@ -8,6 +8,7 @@ import numpy as np
 from mdfuzzy._check import ReadOnly, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import Equilibrium, Pathways, Visits
+from mdfuzzy.kinetics.splits import Splits
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.kinetics.validation import Validation
 from mdfuzzy.memberships.beta_scan import BetaScan
@@ -90,6 +91,9 @@ class Clustering(ReadOnly):
     sample : FitSample or None
         The frames on which the states were found, if not on all: `k`, `neighbors`, `graph`, `tree` and `gap`
         are of these, everything else is of all frames.
+    splits : Splits or None
+        The evidence for every split of the tree of states: noise, bootstrap support, kinetics, and a verdict.
+        None if states were merged by hand.
     chosen : dict of str to str
         What was chosen automatically and why, a sentence for each setting.
     warnings : tuple of str
@@ -133,6 +137,7 @@ class Clustering(ReadOnly):
     k_scan: KScan | None = None
     bootstrap: StateBootstrap | None = None
     sample: FitSample | None = None
+    splits: Splits | None = None
     chosen: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -170,6 +175,15 @@ class Clustering(ReadOnly):
             fractions=self.fractions,
             equilibrium=self.equilibrium,
         )
+
+    @property
+    def robustness(self) -> list[str]:
+        """What was found about how robust the states are: neighbours in time, other k, bootstrap, splits."""
+        lines = [] if self.tree.in_time is None else [f"{self.tree.in_time}."]
+        lines += [str(each) for each in (self.k_scan, self.bootstrap) if each is not None]
+        if self.splits is not None:
+            lines += ["Splits of the tree of states, and the next ones:", str(self.splits)]
+        return lines
 
     def at(self, *, n_states: int | None = None, prominence: float | None = None) -> "Clustering":
         """Return the clustering at another level of the tree of states, without another search.
@@ -241,8 +255,6 @@ class Clustering(ReadOnly):
         """
         lines = [repr(self), str(self.states)]
         lines += self.chosen.values()
-        if self.tree.in_time is not None:
-            lines.append(f"{self.tree.in_time}.")
-        lines += [str(each) for each in (self.k_scan, self.bootstrap) if each is not None]
+        lines += self.robustness
         lines += [f"warning: {message}" for message in self.warnings]
         return "\n".join(lines)

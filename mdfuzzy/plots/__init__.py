@@ -13,6 +13,7 @@ from mdfuzzy.plots.planes import plane, ramachandran
 from mdfuzzy.plots.projections import Projection, project, torsions
 from mdfuzzy.plots.series import feature_series
 from mdfuzzy.plots.timelines import membership_timeline
+from mdfuzzy.plots.trees import state_tree
 
 __all__ = [
     "Bins",
@@ -33,6 +34,7 @@ __all__ = [
     "state_colors",
     "state_differences",
     "state_network",
+    "state_tree",
     "torsions",
     "write_plots",
 ]

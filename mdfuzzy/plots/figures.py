@@ -31,6 +31,7 @@ from mdfuzzy.plots.planes import Kind, draw
 from mdfuzzy.plots.projections import Projection, project, torsions
 from mdfuzzy.plots.series import feature_series
 from mdfuzzy.plots.timelines import membership_timeline
+from mdfuzzy.plots.trees import state_tree
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
@@ -135,7 +136,7 @@ def write_plots(
     -------
     list of Path
         The files: ``overview``, ``density``, ``free-energy``, ``states``, ``transitions``, a ``state-N`` of
-        each state, ``persistence``, ``prominences``, and what there is of ``beta``, ``network``,
+        each state, ``persistence``, ``prominences``, and what there is of ``tree``, ``beta``, ``network``,
         ``timeline-N`` (of the first four trajectories), ``series-N`` (of features), ``difference-A-B`` (of
         up to four pairs of states), ``timescales``, ``chapman-kolmogorov`` and
         ``reliability``.
@@ -217,6 +218,8 @@ def _pictures(result: Clustering, projection: Projection) -> dict[str, Picture]:
         )
     pictures["persistence"] = lambda: persistence_diagram(result).figure
     pictures["prominences"] = lambda: prominences(result).figure
+    if result.splits is not None:
+        pictures["tree"] = lambda: state_tree(result).figure
     if result.beta_scan is not None:
         pictures["beta"] = lambda: beta_scan(result).figure
     regions, data = result.transition_regions, cast("Trajectories", result.data)

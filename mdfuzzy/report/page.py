@@ -219,6 +219,8 @@ def _texts(
         "transition_regions": words.transition_regions_table(result),
         "threshold": "" if transition_regions is None else f"{transition_regions.threshold:g}",
         "choices": words.choices(result),
+        "splits": words.splits_table(result),
+        "determined": escape(result.tree.words),
         "beta_plot": '<div id="beta-plot" class="plot low"></div>' if result.beta_scan is not None else "",
         "plane_word": "Coordinates",
         "plane_note": words.plane_note(data["map"]),

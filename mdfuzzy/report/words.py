@@ -248,6 +248,31 @@ def choices(result: Clustering) -> str:
     return f"<dl>{''.join(lines)}</dl>"
 
 
+def splits_table(result: Clustering) -> str:
+    """Return the table of splits, and what else says how many states there are."""
+    if result.splits is None:
+        return "<p>States were merged by hand.</p>"
+    splits, colors = result.splits, state_colors(result.n_states)
+    columns = splits.columns()
+    for name in ("state", "from"):
+        columns[name] = [
+            chip(int(cell), colors) if cell.isdigit() else escape(cell) for cell in columns[name]
+        ]
+    words = [at for at, name in enumerate(columns) if name in ("state", "from", "verdict")]
+    rows = list(zip(*columns.values(), strict=True))
+    found = table(list(columns), rows, words=words)
+    reasons = [
+        f"{splits.name(int(peak))}: {why}"
+        for peak, why, verdict in zip(splits.peaks, splits.reasons, splits.verdicts, strict=True)
+        if verdict == "structural" and why
+    ]
+    if reasons:
+        found += f'\n<p class="note reasons">Not shown to be kinetic: state {escape("; ".join(reasons))}.</p>'
+    if result.tree.in_time is not None:
+        found += f"\n<p>{escape(str(result.tree.in_time))}.</p>"
+    return found
+
+
 def warning_list(result: Clustering) -> str:
     """Return the warnings, if there are any."""
     if not result.warnings:

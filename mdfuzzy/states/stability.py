@@ -1,7 +1,7 @@
 """How firmly the number of states stands: for other numbers of neighbours, and for other trajectories."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
@@ -10,14 +10,19 @@ import numpy.typing as npt
 from mdfuzzy._bootstrap import bootstrap_units, statistical_inefficiency
 from mdfuzzy._check import ReadOnly, check_choice, check_int, check_real, check_type, read_only
 from mdfuzzy._choices import Density
+from mdfuzzy._messages import counted
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.states.correlation import check_lengths
 from mdfuzzy.states.density import dtm_log_density, kde_log_density
 from mdfuzzy.states.dimension import intrinsic_dimension
+from mdfuzzy.states.noise import smooth_log_density
 from mdfuzzy.states.persistence import Persistence, compute_persistence
-from mdfuzzy.states.prominence import ProminenceGap, divide_prominences
 from mdfuzzy.states.reweighting import reweighted_log_density, standardise, variance_factors
+from mdfuzzy.states.tree import StateTree, build_state_tree
+
+#: Peaks beyond the states that are looked at.
+_MORE = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +33,12 @@ class KScan(ReadOnly):
     ----------
     k : (R,) int64
         Neighbours per point in the graph, ascending; the density is estimated from twice as many.
-    gaps : tuple of R ProminenceGap
-        The division into noise and states for each.
+    n_states : (R,) int64
+        The number of states for each.
+    well_determined : (R,) bool
+        Whether this number is well determined.
+    words : tuple of R str
+        The number of states and how well it is determined, in words.
 
     Examples
     --------
@@ -42,35 +51,30 @@ class KScan(ReadOnly):
     """
 
     k: np.ndarray
-    gaps: tuple[ProminenceGap, ...]
-
-    @property
-    def n_states(self) -> np.ndarray:
-        """The number of states for each k, (R,) int64."""
-        return np.array([gap.n_states for gap in self.gaps])
-
-    @property
-    def well_determined(self) -> np.ndarray:
-        """Whether the number of states is well determined for each k, (R,) bool."""
-        return np.array([gap.well_determined for gap in self.gaps])
+    n_states: np.ndarray
+    well_determined: np.ndarray
+    words: tuple[str, ...]
 
     def __str__(self) -> str:
-        return "\n".join(f"k = {k}: {gap}" for k, gap in zip(self.k, self.gaps, strict=True))
+        return "\n".join(f"k = {k}: {words}" for k, words in zip(self.k, self.words, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class StateBootstrap(ReadOnly):
-    """The states when whole trajectories are drawn anew.
+    """The states of bootstrap samples of the trajectories.
 
     Attributes
     ----------
     n_states : (R,) int64
         The number of states in each bootstrap sample.
     support : (K,) float64
-        For each state of all the data, highest peak first, the fraction of the bootstrap samples in which a
-        state has its peak in this one's basin.
-    gap : ProminenceGap
-        The division for all the data.
+        For each state of all the data, from the clearest, the fraction of the bootstrap samples in which a
+        state has its peak in this one's basin, on any level of smoothing.
+    peak_support : (P,) float64
+        The same for all peaks that were looked at: the states and the clearest of the others, each with the
+        basin that it has when it is split off; NaN elsewhere.
+    drawn : str
+        What is drawn.
 
     Examples
     --------
@@ -84,15 +88,18 @@ class StateBootstrap(ReadOnly):
 
     n_states: np.ndarray
     support: np.ndarray
-    gap: ProminenceGap
+    peak_support: np.ndarray
+    drawn: str = "whole trajectories"
 
     def __str__(self) -> str:
+        if len(self.n_states) == 0:
+            return "no bootstrap: the trajectories are too short for two independent blocks"
         numbers, times = np.unique(self.n_states, return_counts=True)
-        counts = ", ".join(f"{c} states in {t}" for c, t in zip(numbers, times, strict=True))
+        counts = ", ".join(f"{counted(int(c), 'state')} in {t}" for c, t in zip(numbers, times, strict=True))
         support = ", ".join(f"{share:.0%}" for share in self.support)
         return (
-            f"{self.gap.n_states} states in all the data; of {len(self.n_states)} bootstrap samples of the "
-            f"trajectories, {counts}; each state found in {support} of them"
+            f"{counted(len(self.support), 'state')} in all the data; of {len(self.n_states)} bootstrap "
+            f"samples of {self.drawn}, {counts}; support of each state from the clearest: {support}"
         )
 
 
@@ -100,6 +107,7 @@ def states_by_k(
     neighbors: Neighbors,
     *,
     ks: Sequence[int] | None = None,
+    lengths: npt.ArrayLike | None = None,
     level: float = 0.01,
     min_prominence: float | None = None,
     density: Density = "dtm",
@@ -117,6 +125,8 @@ def states_by_k(
     ks : sequence of int, optional
         Neighbours per point in the graph; by default seven values, even in the logarithm, from an eighth of
         the largest possible one (but at least 5) to that.
+    lengths : (T,) array of int, optional
+        Frames per trajectory, in order. With them neighbours that are close in time count as what they are.
     level : float
         Probability of calling noise a state, for each k.
     min_prominence : float, optional
@@ -157,16 +167,27 @@ def states_by_k(
         ks = np.unique(np.geomspace(min(max(5, high // 8), high), high, 7).round().astype(int)).tolist()
     ks = sorted({check_int("ks", k, 1, high, remedy=remedy) for k in ks})
     dimension = _dimension(neighbors, dimension, n_jobs)
-    gaps = []
+    level = check_real("level", level, above=0, at_most=0.5)
+    found = []
     for k in ks:
-        sampled = logf = _log_density(neighbors, 2 * k, density, dimension, bandwidth)
-        variances = None
+        logf = _log_density(neighbors, 2 * k, density, dimension, bandwidth)
+        graph = neighbors.graph(k=k)
+        sampled = logf
         if weights is not None:
             logf = reweighted_log_density(neighbors, sampled, weights, n_neighbors=2 * k)
-            variances = variance_factors(neighbors, weights, n_neighbors=2 * k, dimension=dimension)
-        peaks = compute_persistence(neighbors.graph(k=k), logf, sampled=sampled, n_jobs=n_jobs)
-        gaps.append(_divide(peaks, level, min_prominence, variances=variances)[0])
-    return KScan(read_only(np.array(ks, dtype=np.int64)), tuple(gaps))
+        peaks = compute_persistence(graph, logf, sampled=sampled, n_jobs=n_jobs)
+        tree = build_state_tree(
+            neighbors, graph, logf, peaks, dimension=dimension, lengths=lengths, sampled=sampled,
+            weights=weights, level=level, n_jobs=n_jobs,
+        )  # fmt: skip
+        count = len(tree.at(prominence=min_prominence))
+        words = tree.words if min_prominence is None else counted(count, "state")
+        found.append((count, min_prominence is not None or tree.well_determined, words))
+    counts, well, words_of = zip(*found, strict=True)
+    return KScan(
+        read_only(np.array(ks, dtype=np.int64)), read_only(np.array(counts, dtype=np.int64)),
+        read_only(np.array(well, dtype=bool)), words_of,
+    )  # fmt: skip
 
 
 def bootstrap_states(
@@ -182,6 +203,8 @@ def bootstrap_states(
     bandwidth: float | None = None,
     dimension: float | None = None,
     weights: npt.ArrayLike | None = None,
+    peaks: Persistence | None = None,
+    tree: StateTree | None = None,
     n_jobs: int | None = None,
 ) -> StateBootstrap:
     r"""Count the states of bootstrap samples of the trajectories.
@@ -191,6 +214,9 @@ def bootstrap_states(
     are long next to the time that the molecule stays in a state, and the blocks are drawn. A frame drawn w
     times counts w times (`reweighted_log_density`); frames not drawn are left out. The graph is that of all
     the data, between the frames that remain; components of k frames or fewer are no states.
+
+    A state is found in a sample if, on any level of smoothing, a peak in its basin is higher than the noise
+    of this level and that of the bootstrap together.
 
     Parameters
     ----------
@@ -203,7 +229,7 @@ def bootstrap_states(
     n_bootstrap : int
         How many times to draw.
     seed : int
-        Of the random numbers.
+        Random seed of the bootstrap.
     level : float
         Probability of calling noise a state.
     min_prominence : float, optional
@@ -215,7 +241,9 @@ def bootstrap_states(
     dimension : float, optional
         The exponent of the density; the dimension estimated from the neighbours by default.
     weights : (n,) array, optional
-        Weights of the frames; a frame drawn w times counts w times its weight.
+        Weights of the frames.
+    peaks, tree : Persistence and StateTree, optional
+        Those of all the data, if they are known.
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 
@@ -230,7 +258,7 @@ def bootstrap_states(
     >>> points[:800] += 6  # the first two of five trajectories are in a state of their own
     >>> neighbors = mf.euclidean_neighbors(points, n_neighbors=60)
     >>> result = mf.bootstrap_states(neighbors, [400] * 5, n_bootstrap=10)
-    >>> result.gap.n_states, int(result.n_states.max())
+    >>> len(result.support), int(result.n_states.max())
     (2, 2)
     """
     check_type("neighbors", neighbors, Neighbors, remedy="`neighbors_from` takes arrays.")
@@ -241,43 +269,80 @@ def bootstrap_states(
     dimension = _dimension(neighbors, dimension, n_jobs)
     assert graph.k is not None, "it is a graph of neighbours"
     m = min(2 * graph.k, neighbors.k)
-    logf = sampled = _log_density(neighbors, m, density, dimension, bandwidth)
-    variances = None
-    if weights is not None:
-        weights = np.asarray(weights, np.float64)
-        logf = reweighted_log_density(neighbors, sampled, weights, n_neighbors=m)
-        variances = variance_factors(neighbors, weights, n_neighbors=m, dimension=dimension)
-    peaks = compute_persistence(graph, logf, sampled=sampled, n_jobs=n_jobs)
-    gap, states = _divide(peaks, level, min_prominence, variances=variances)
-    basins = peaks.basins(states=states)
-    indicators = np.split(basins[:, None] == np.arange(gap.n_states), np.cumsum(lengths)[:-1])
+    sampled = _log_density(neighbors, m, density, dimension, bandwidth)
+    given = np.ones(len(neighbors)) if weights is None else np.asarray(weights, np.float64)
+    weighted = reweighted_log_density(neighbors, sampled, given, n_neighbors=m)
+    if peaks is None:
+        peaks = compute_persistence(graph, weighted, sampled=sampled, n_jobs=n_jobs)
+    if tree is None:
+        tree = build_state_tree(
+            neighbors, graph, weighted, peaks, dimension=dimension, lengths=lengths, sampled=sampled,
+            weights=weights, level=level, n_jobs=n_jobs,
+        )  # fmt: skip
+    chosen = tree.at(prominence=min_prominence)
+    basins = peaks.basins(states=chosen)
+    indicators = np.split(basins[:, None] == np.arange(len(chosen)), np.cumsum(lengths)[:-1])
     units = bootstrap_units(lengths, inefficiency=statistical_inefficiency(indicators))
     draws = units.draw(n_bootstrap, seed=seed)
+    others = tree.order[~np.isin(tree.order, chosen)][:_MORE]
+    finer = [peaks.basins(states=[*chosen, *others[: j + 1]]) for j in range(len(others))]
+    # The mean of Poisson weights of m neighbours adds a variance of 1/m to that of the sample, which is
+    # (2d + 4) / (d + 4) / m.
+    if min_prominence is not None:
+        thresholds = [min_prominence]
+    else:
+        more = 1.0 if weights is not None else np.sqrt(1 + (dimension + 4) / (2 * dimension + 4))
+        thresholds = [more * gap.threshold for gap in tree.gaps]
     counts = np.empty(len(draws), np.int64)
-    found = np.zeros(gap.n_states)
+    found, found_others = np.zeros(len(chosen)), np.zeros(len(others))
     for r, drawn in enumerate(draws):
-        counted = units.per_frame(drawn) if weights is None else units.per_frame(drawn) * weights
-        logf = reweighted_log_density(neighbors, sampled, counted, n_neighbors=m)
-        kept = counted > 0
-        part = _subgraph(graph, kept)
-        if weights is None:
-            peaks = compute_persistence(part, logf[kept], n_jobs=n_jobs)
-            # The mean of Poisson weights of m neighbours adds a variance of 1/m to that of the sample, which
-            # is (2d + 4) / (d + 4) / m.
-            noise = peaks.noise * np.sqrt(1 + (dimension + 4) / (2 * dimension + 4))
-            states = _divide(peaks, level, min_prominence, noise)[1]
-        else:
-            peaks = compute_persistence(part, logf[kept], sampled=sampled[kept], n_jobs=n_jobs)
-            factors = variance_factors(neighbors, counted, n_neighbors=m, dimension=dimension)
-            states = _divide(peaks, level, min_prominence, variances=factors[kept])[1]
-        tops = peaks.peaks[states]
+        mass = given * units.per_frame(drawn)
+        logf = reweighted_log_density(neighbors, sampled, mass, n_neighbors=m)
+        factors = None  # with weights, the noise of the bootstrap comes with that of the weights
+        if weights is not None and min_prominence is None:
+            factors = variance_factors(neighbors, mass, n_neighbors=m, dimension=dimension)
+        tops = _tops(neighbors, graph, logf, mass, thresholds, factors, n_jobs=n_jobs)
+        seen = np.unique(basins[np.concatenate(tops)])
+        found[seen] += 1
+        found_others += [
+            np.any(finer[j][np.concatenate(tops)] == len(chosen) + j) for j in range(len(others))
+        ]
+        counts[r] = max(len(seen), *map(len, tops))
+    share = np.full(len(peaks), np.nan)
+    if len(draws):
+        share[chosen], share[others] = found / len(draws), found_others / len(draws)
+    return StateBootstrap(read_only(counts), read_only(share[chosen]), read_only(share), units.words)
+
+
+def _tops(
+    neighbors: Neighbors,
+    graph: Graph,
+    log_density: np.ndarray,
+    weights: np.ndarray,
+    thresholds: Sequence[float],
+    factors: np.ndarray | None,
+    *,
+    n_jobs: int | None,
+) -> list[np.ndarray]:
+    """Return the points at which the states of a bootstrap sample have their peaks, for each level."""
+    assert graph.k is not None, "it is a graph of neighbours"
+    kept = np.flatnonzero(weights > 0)
+    part = _subgraph(graph, weights > 0)
+    near = smooth_log_density(neighbors, weights, k=graph.k, n_jobs=n_jobs)
+    found = []
+    for at, threshold in enumerate(thresholds):
+        if at:
+            sums = smooth_log_density(neighbors, weights * log_density, k=graph.k, n_jobs=n_jobs)
+            log_density = np.where(near > 0, sums / np.where(near > 0, near, 1.0), log_density)
+            if factors is not None:
+                factors = smooth_log_density(neighbors, factors, k=graph.k, n_jobs=n_jobs)
+        peaks = compute_persistence(part, log_density[kept], n_jobs=n_jobs)
+        heights = standardise(peaks, None if factors is None else factors[kept])
+        tops = peaks.peaks[heights >= threshold]
         # Frames that lost their neighbours form fragments, which no graph of k neighbours has.
         components = peaks.basins(np.inf)
-        tops = tops[np.bincount(components)[components[tops]] > graph.k]
-        counts[r] = len(tops)
-        found[np.unique(basins[np.flatnonzero(kept)[tops]])] += 1
-    support = found / len(draws) if len(draws) else np.full(gap.n_states, np.nan)
-    return StateBootstrap(read_only(counts), read_only(support), gap)
+        found.append(kept[tops[np.bincount(components)[components[tops]] > graph.k]])
+    return found
 
 
 def _dimension(neighbors: Neighbors, dimension: float | None, n_jobs: int | None) -> float:
@@ -292,40 +357,6 @@ def _log_density(
     if check_choice("density", density, get_args(Density)) == "dtm":
         return dtm_log_density(neighbors, n_neighbors=m, dimension=dimension)
     return kde_log_density(neighbors, dimension=dimension, bandwidth=bandwidth)
-
-
-def _divide(
-    peaks: Persistence,
-    level: float,
-    min_prominence: float | None,
-    noise: float | None = None,
-    variances: np.ndarray | None = None,
-) -> tuple[ProminenceGap, np.ndarray]:
-    """Divide prominences by the test, or at a prominence that is given; also return the peaks above.
-
-    With weights, and the variances that they bring, the test is of prominences in units of the noise there.
-    """
-    tested = standardise(peaks, variances)
-    gap = divide_prominences(
-        tested,
-        noise=peaks.noise if noise is None else noise,
-        n_neighbors=peaks.n_neighbors,
-        n_points=len(peaks.ascents),
-        level=level,
-    )
-    if min_prominence is None:
-        return gap, np.flatnonzero(tested >= gap.threshold)
-    finite = peaks.prominences[np.isfinite(peaks.prominences)]
-    above = finite >= check_real("min_prominence", min_prominence, above=0)
-    given = replace(
-        gap,
-        threshold=float(min_prominence),
-        n_states=len(peaks) - int(np.count_nonzero(~above)),
-        n_noise=int(np.count_nonzero(~above)),
-        largest_noise=float(finite[~above].max(initial=0.0)),
-        smallest_state=float(finite[above].min(initial=np.inf)),
-    )
-    return given, peaks.states(min_prominence)
 
 
 def _subgraph(graph: Graph, kept: np.ndarray) -> Graph:

@@ -144,6 +144,11 @@ class StateTree(ReadOnly):
         return frames / float(self.noise.inflation[0]) ** 2
 
     @property
+    def dependent(self) -> bool:
+        """Whether the frames count for clearly fewer independent ones, in time or because they repeat."""
+        return float(self.noise.inflation[0]) ** 2 > 1 / _DEPENDENT
+
+    @property
     def enough_frames(self) -> int:
         """How many frames like these would hold ten neighbourhoods of 2k independent frames."""
         return int(np.ceil(2 * _FEW * self.k * self.n_frames / self.n_independent))
@@ -165,7 +170,7 @@ class StateTree(ReadOnly):
                 "tell, for "
                 f"a state of fewer than {2 * self.k} frames cannot be seen)"
             )
-        elif self.in_time is not None and float(self.noise.inflation[0]) ** 2 > 1 / _DEPENDENT:
+        elif self.in_time is not None and self.dependent:
             found.append(f"frames are not independent ({self.in_time})")
         if self.n_components > 1 and self.k < needed_k(self.n_frames, self.noise.dimension):
             found.append(

@@ -33,7 +33,6 @@ _STEPS = {
     "prominence": "gap",
     "window": "bandwidth",
     "interfaces": "transition_regions",
-    "resampling": "bootstrap",
 }
 _ARRAYS = {
     "cores": {"labels": "core_of"},
@@ -156,9 +155,6 @@ class OldRun:
         yield "memberships", needs, used | {"beta": beta}
         yield "interfaces", ["data", "milestones", "memberships"], {}
         yield "visits", ["data", "milestones"], {}
-        yield "k_scan", ["neighbors", "dimension"], {"level": settings["level"]}
-        draw = {"k": k, "n_resamples": settings["resamples"], "seed": settings["seed"]}
-        yield "resampling", ["neighbors", "dimension"], draw | {"level": settings["level"]}
 
     def _record(self, name: str) -> dict[str, Any] | None:
         try:

@@ -101,6 +101,7 @@ def test_demo(tmp_path, monkeypatch, capsys):
     assert result.n_states == 5
     assert str(result.states) in out
     assert sum(state.frames for state in result.states) == 30_000
+    assert "Chapman-Kolmogorov test: passed" in out
     # It says what to look at, and that is there.
     for name in ("report.html", "plots", "exports"):
         assert f"  {Path('mdfuzzy-demo', name)}" in out
@@ -110,7 +111,7 @@ def test_demo(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("mdfuzzy.cli.run.write_outputs", lambda folder, result, **options: iter([]))
     assert main(["demo"]) == 0
     again, messages = capsys.readouterr()
-    assert again.startswith(out[: out.index("The slowest timescale")].rstrip())
+    assert again.startswith(out[: out.index("Markov model: ")].rstrip())
     assert "searching" not in messages
 
 

@@ -406,7 +406,7 @@ def test_write_plots_writes_every_picture_and_leaves_pyplot_alone(result, tmp_pa
     more = {"timescales": timescales(), "test": chapman_kolmogorov_test(2)}
     paths = mf.plots.write_plots(folder, result, dpi=30, **more)
     names = ["overview", "density", "free-energy", "states", "transitions", "state-0", "state-1", "state-2"]
-    names += ["persistence", "prominences", "beta", "network", "timeline-0", "timeline-1"]
+    names += ["persistence", "prominences", "tree", "beta", "network", "timeline-0", "timeline-1"]
     names += ["timescales", "chapman-kolmogorov"]
     assert [path.name for path in paths] == [f"{name}.png" for name in names]
     assert sorted(folder.iterdir()) == sorted([*paths, folder / "state-7.png", folder / ".mdfuzzy-plots"])

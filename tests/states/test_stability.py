@@ -25,13 +25,16 @@ def test_the_number_of_states_for_several_k(neighbors):
     assert scan.k.tolist() == [12, 20, 30]
     assert scan.n_states.tolist() == [2, 2, 2]
     assert scan.well_determined.shape == (3,)
-    assert "k = 12: 2 states above" in str(scan)
+    assert "k = 12: 2 states, well determined" in str(scan)
 
 
 def test_a_scan_gives_what_the_steps_give(neighbors):
     scan = mf.states_by_k(neighbors, ks=[20], dimension=2.0)
     logf = mf.dtm_log_density(neighbors, n_neighbors=40, dimension=2.0)
-    assert scan.gaps[0] == mf.compute_persistence(neighbors.graph(k=20), logf).prominence_gap()
+    graph = neighbors.graph(k=20)
+    peaks = mf.compute_persistence(graph, logf)
+    tree = mf.build_state_tree(neighbors, graph, logf, peaks, dimension=2.0)
+    assert scan.words == (tree.words,)
 
 
 def test_the_default_ks_end_at_half_the_neighbours(neighbors):
@@ -72,7 +75,8 @@ def test_density_and_prominence_are_used(neighbors):
         options = {"density": density, "dimension": 2.0, "min_prominence": 0.05, **width}
         scan = mf.states_by_k(neighbors, ks=[30], **options)
         assert scan.n_states.tolist() == [np.count_nonzero(expected >= 0.05)]
-        assert mf.bootstrap_states(neighbors, [240] * 5, k=30, n_bootstrap=2, **options).gap == scan.gaps[0]
+        found = mf.bootstrap_states(neighbors, [240] * 5, k=30, n_bootstrap=2, **options)
+        assert len(found.support) == scan.n_states[0]
 
 
 def test_the_number_of_threads_is_passed_on(neighbors, monkeypatch):
@@ -85,7 +89,7 @@ def test_the_number_of_threads_is_passed_on(neighbors, monkeypatch):
     )
     mf.states_by_k(neighbors, ks=[20], n_jobs=1)
     mf.bootstrap_states(neighbors, [240] * 5, n_bootstrap=1, n_jobs=1)
-    assert asked == [1, 1, 1]
+    assert asked == [1] * 5  # once for each k, once for all the data, and three levels of one sample
 
 
 def test_blocks_of_a_single_trajectory_are_drawn():
@@ -118,7 +122,7 @@ def test_states_seen_by_every_trajectory_are_always_found():
     result = mf.bootstrap_states(mf.euclidean_neighbors(points, n_neighbors=60), [200] * 6, n_bootstrap=12)
     assert result.n_states.tolist() == [2] * 12
     assert result.support.tolist() == [1.0, 1.0]
-    assert "2 states in all the data; of 12 bootstrap samples" in str(result)
+    assert "2 states in all the data; of 12 bootstrap samples of whole trajectories" in str(result)
 
 
 def test_a_state_of_one_trajectory_is_found_as_often_as_that_one_is_drawn():

@@ -526,25 +526,11 @@ def test_frames_have_a_fingerprint(tmp_path):
 
 
 def test_results_survive_packing():
-    scan = mf.KScan(
-        np.array([3]),
-        (
-            mf.ProminenceGap(
-                threshold=1,
-                n_states=2,
-                n_noise=3,
-                noise=4.0,
-                largest_noise=5.0,
-                smallest_state=np.inf,
-                p_noise=0.5,
-                p_state=0.1,
-                level=0.01,
-            ),
-        ),
-    )
+    scan = mf.KScan(np.array([3, 4]), np.array([2, 2]), np.array([True, False]), ("clear", "not clear"))
     again = unpack(mf.KScan, pack(scan))
-    assert again.gaps == scan.gaps
-    bootstrap = mf.StateBootstrap(np.array([2, 2]), np.array([0.5]), scan.gaps[0])
+    assert (again.words, again.well_determined.tolist()) == (scan.words, [True, False])
+    share = np.array([0.5, np.nan])
+    bootstrap = mf.StateBootstrap(np.array([2, 2]), share[:1], share, "blocks")
     again = unpack(mf.StateBootstrap, pack(bootstrap))
-    assert again.gap == bootstrap.gap
+    assert again.drawn == "blocks"
     assert_array_equal(again.n_states, [2, 2])
