@@ -69,7 +69,6 @@ class Study:
         self.result = cluster_neighbors(self.neighbors, settings, data=frames)
         self.cores, self.scans = {}, {}
         for name, rule in RULES.items():
-            result = self.result
             cores = self._find_cores(dict(rule))
             scan = kept(
                 cache, f"scan-{name.split(',')[0]}-{rule.get('share', '')}", lambda c=cores: self.scan(c)

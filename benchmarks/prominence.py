@@ -2,8 +2,8 @@
 
     python benchmarks/prominence.py --write docs/theory/prominence-table.md
 
-The data are in made_molecules.py: single modes, mixtures, products of Ramachandran-like mixtures, rows of wells
-of all depths, trajectories with memory, rare states, repeated and rounded points, few frames.
+The data are in made_molecules.py: single modes, mixtures, products of Ramachandran-like mixtures, rows of
+wells of all depths, trajectories with memory, rare states, repeated and rounded points, few frames.
 """
 
 import argparse
