@@ -494,7 +494,7 @@ def test_every_kind_of_new_frames(tmp_path: Path):
     result = mf.cluster(frames, mf.Settings(prominence=1.0, n_jobs=1))
     new = mf.assign(result, mf.datasets.alanine_dipeptide(stride=60), n_jobs=1)
     places = mf.exports.write_exports(tmp_path, new)
-    assert list(places) == ["pyemma", "structures", "trajectories", "table"]
+    assert list(places) == ["tables", "pyemma", "structures", "trajectories", "table"]
     assert all(place.exists() for place in places.values())
     assert len(pd.read_csv(places["table"])) == len(new)
 
