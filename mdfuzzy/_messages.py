@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from collections.abc import Sequence
 from math import isfinite
 
 #: This package, and the one whose analyses call it in turn.
@@ -87,3 +88,9 @@ def time_unit(longest: float, unit: str) -> tuple[float, str]:
     if unit != "ps" or not isfinite(longest) or longest < 1e3:
         return 1.0, unit
     return (1e-3, "ns") if longest < 1e6 else (1e-6, "µs") if longest < 1e9 else (1e-9, "ms")
+
+
+def shorten(names: Sequence[object]) -> str:
+    """List names, leaving out the middle of a long list."""
+    words = [str(name) for name in names]
+    return ", ".join(words if len(words) <= 6 else [*words[:3], f"... ({len(words)} in all) ...", words[-1]])

@@ -1,5 +1,6 @@
 """``mdfuzzy run``: from trajectory files to states, pictures, exports and a report."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -165,6 +166,7 @@ def find_states(
     *,
     bare: bool = False,
     report: bool = True,
+    more: "Callable[[Clustering], object] | None" = None,
     client: "Client | None" = None,
     layout: Literal["scattered", "sharded"] | None = None,
     memory: str | None = None,
@@ -184,6 +186,8 @@ def find_states(
     names = run.name_states(result)
     say()
     say(names)
+    if more is not None:
+        more(result)
     with run.lock():
         if not bare:
             say()

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mdfuzzy.exports.comparison import write_comparison
     from mdfuzzy.exports.every_kind import write_exports
     from mdfuzzy.exports.medoids import find_medoids
     from mdfuzzy.exports.pyemma_files import write_pyemma
@@ -22,6 +23,7 @@ _HOME = {
     "ReferenceRmsd": "reference",
     "find_medoids": "medoids",
     "reference_rmsd": "reference",
+    "write_comparison": "comparison",
     "write_exports": "every_kind",
     "write_pyemma": "pyemma_files",
     "write_state_tables": "state_tables",
@@ -35,6 +37,7 @@ __all__ = [
     "ReferenceRmsd",
     "find_medoids",
     "reference_rmsd",
+    "write_comparison",
     "write_exports",
     "write_pyemma",
     "write_splits",

@@ -7,11 +7,10 @@ from typing import Any, get_args
 import numpy as np
 
 from mdfuzzy._check import InputValueError, check_choice, check_int, check_real
-from mdfuzzy._messages import counted, warn_user
+from mdfuzzy._messages import counted, shorten, warn_user
 from mdfuzzy.features._dimensions import left_out_correlations, slow_components
 from mdfuzzy.features._moments import Moments
 from mdfuzzy.features.components import Components, Method, duration
-from mdfuzzy.frames.trajectories import shorten
 
 #: Directions of less variance than this, relative to the largest, are left out.
 _SINGULAR = 1e-6

@@ -37,7 +37,7 @@ class AlignedFrames(Frames):
         The aligned atoms and the reference.
     lengths, times, weights, topology, atoms, selection, phi, psi, residues
         As in `Frames`.
-    masses, symmetry, sources, top, whole, reading
+    masses, symmetry, sources, top, whole, reading, ensembles
         As in `Frames`.
 
     Examples

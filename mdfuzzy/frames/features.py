@@ -17,9 +17,10 @@ from mdfuzzy._check import (
     check_type,
     read_only,
 )
+from mdfuzzy._messages import shorten
 from mdfuzzy.frames._provenance import chosen_sources
 from mdfuzzy.frames.metric import EUCLIDEAN, Metric
-from mdfuzzy.frames.trajectories import Trajectories, shorten
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.frames.weights import Weights, frame_weights
 
 #: What features take over from the frames that they describe; the first ones have a row per frame.

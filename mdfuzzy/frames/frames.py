@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import InputTypeError, InputValueError, read_only
-from mdfuzzy._messages import counted
+from mdfuzzy._messages import counted, shorten
 from mdfuzzy.frames._provenance import Source, chosen_sources
+from mdfuzzy.frames.ensembles import Ensembles
 from mdfuzzy.frames.mapping import release
 from mdfuzzy.frames.metric import Metric, rmsd_metric
 from mdfuzzy.frames.superposition import rotations_onto
 from mdfuzzy.frames.symmetry import Symmetry
-from mdfuzzy.frames.trajectories import Trajectories, even_step, shorten
+from mdfuzzy.frames.trajectories import Trajectories, even_step
 from mdfuzzy.frames.weights import frame_weights
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Frames(Trajectories):
         Whether molecules were put together across the periodic boundary.
     reading : dict or None
         The arguments by which `load` reads the same frames again; None unless all come from files.
+    ensembles : Ensembles or None
+        Which ensemble each trajectory belongs to, if there are several.
 
     Examples
     --------
@@ -92,6 +95,7 @@ class Frames(Trajectories):
     top: "str | md.Topology | None" = None
     whole: bool = False
     reading: dict[str, object] | None = None
+    ensembles: Ensembles | None = None
 
     def __post_init__(self) -> None:
         xyz = np.ascontiguousarray(self.xyz, dtype=np.float32)
@@ -274,6 +278,7 @@ class Frames(Trajectories):
             phi=phi,
             psi=psi,
             reading=None,
+            ensembles=None if self.ensembles is None else self.ensembles.kept(kept),
         )
 
     def __repr__(self) -> str:
@@ -304,6 +309,12 @@ class Frames(Trajectories):
             lines.append(f"atoms: {self.selection}" + (", molecules made whole" if self.whole else ""))
         if self.symmetry is not None:
             lines.append(f"equivalent atoms: {self.symmetry}")
+        if self.ensembles is not None:
+            for name in self.ensembles.names:
+                chosen = self.ensembles.trajectories(name)
+                frames = counted(int(self.lengths[chosen].sum()), "frame")
+                lines.append(f"ensemble {name}: {_trajectories(len(chosen))}, {frames}")
+            lines += [] if self.ensembles.match is None else str(self.ensembles.match).splitlines()
         times = self.split(self.times) if self.times is not None else None
         folders = {os.path.dirname(source.path) for source in self.sources if source.path is not None}
         folder = os.path.commonpath(folders) if folders else ""
@@ -334,6 +345,10 @@ class Frames(Trajectories):
                 f"{self.sources[places[0]].path or 'The trajectory'!r} was changed since its frames were "
                 f"loaded: frame {numbers[0]} (counted from 0) is another one now. Load the frames again."
             )
+
+
+def _trajectories(number: int) -> str:
+    return f"{number:,} trajector{'y' if number == 1 else 'ies'}"
 
 
 def _atom_names(topology: "md.Topology") -> list[str]:

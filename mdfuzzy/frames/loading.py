@@ -3,7 +3,7 @@
 import filecmp
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from mdfuzzy.frames._readers import Piece, expand
 from mdfuzzy.frames._topologies import find_topology
 from mdfuzzy.frames._window import Window
 from mdfuzzy.frames.frames import Frames
+from mdfuzzy.frames.joining import load_ensembles
 from mdfuzzy.frames.symmetry import Symmetry
 from mdfuzzy.frames.weights import Weights
 
@@ -44,7 +45,7 @@ def load(
     paths: "Items",
     *,
     top: "Top" = None,
-    atoms: str | npt.ArrayLike | None = None,
+    atoms: str | npt.ArrayLike | Mapping[str, str | npt.ArrayLike] | None = None,
     align: str | npt.ArrayLike | None = None,
     reference: "str | os.PathLike[str] | md.Trajectory | AlignedFrames | None" = None,
     mass_weighted: bool = False,
@@ -59,6 +60,8 @@ def load(
     log_weights: Weights | None = None,
     temperature: float | None = None,
     scratch: "str | os.PathLike[str] | None" = None,
+    tops: "Mapping[str, Top] | None" = None,
+    shares: Mapping[str, float] | None = None,
     progress: bool | None = None,
 ) -> Frames:
     """Load trajectories, keeping the selected atoms only.
@@ -71,7 +74,9 @@ def load(
     paths : path, glob, md.Trajectory, (n, atoms, 3) array in nm, Universe, AtomGroup, or a list of these
         Each is a trajectory of its own. A list inside the list holds the pieces of one trajectory, such as
         the files of a run and its restarts; a frame that two pieces share is loaded once. An AtomGroup of
-        MDAnalysis is also the selection; its universe is left at the frame where it is.
+        MDAnalysis is also the selection; its universe is left at the frame where it is. A dict of such items
+        holds several ensembles by name, which are put together as by `join_ensembles`; `atoms` may then be a
+        dict, too, with atoms that stand for each other in their order.
     top : path, md.Topology or md.Trajectory, optional
         The topology, for formats that have none.
     atoms : str or (m,) array of int, optional
@@ -117,6 +122,10 @@ def load(
         A folder on a disk with room for all frames, made if it is needed. Many frames are then kept in files
         there, which have no name and end with the frames, and of which only the parts in use are in memory:
         for more frames than memory holds.
+    tops : mapping of str to path, md.Topology or md.Trajectory, optional
+        With several ensembles: the topology of each, where it is not `top`.
+    shares : mapping of str to float, optional
+        With several ensembles: the total weight of each, up to a constant; by default the same for all.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
 
@@ -143,6 +152,37 @@ def load(
     >>> mf.load(folder / "ala2_*.xtc", top=folder / "ala2.pdb", atoms="name N CA C", stride=10)
     Frames(... frames of 6 atoms in ... trajectories; ...; phi and psi of ALA2)
     """
+    if isinstance(paths, Mapping):
+        return load_ensembles(
+            load,
+            paths,
+            top=top,
+            tops=tops,
+            atoms=atoms,
+            shares=shares,
+            align=align,
+            reference=reference,
+            mass_weighted=mass_weighted,
+            stride=stride,
+            begin=begin,
+            end=end,
+            whole=whole,
+            timestep=timestep,
+            lengths=lengths,
+            weights=weights,
+            log_weights=log_weights,
+            temperature=temperature,
+            progress=progress,
+        )
+    for name, value in (("tops", tops), ("shares", shares)):
+        if value is not None:
+            raise InputValueError(
+                f"`{name}` must be left out unless `paths` is a dict of ensembles; got {value!r}."
+            )
+    if isinstance(atoms, Mapping):
+        raise InputTypeError(
+            f"`atoms` must be a selection or indices unless `paths` is a dict of ensembles; got {atoms!r}."
+        )
     window = Window(stride=stride, begin=begin, end=end, timestep=timestep)
     check_optional_bool("whole", whole)
     check_type("mass_weighted", mass_weighted, bool)

@@ -18,6 +18,7 @@ from mdfuzzy._check import (
 )
 from mdfuzzy.frames._provenance import Source, source_frames
 from mdfuzzy.frames._reading_back import read_back, source_topology, stream_back
+from mdfuzzy.frames.ensembles import Ensembles
 from mdfuzzy.frames.metric import Metric
 from mdfuzzy.frames.weights import Weights, effective_frames, frame_weights
 
@@ -80,6 +81,8 @@ class Trajectories(ReadOnly, ABC):
         The arguments that read the same frames again; None unless all come from files.
     featurizer : features.Featurizer or None
         How the columns are computed from frames, if they are.
+    ensembles : Ensembles or None
+        Which ensemble each trajectory belongs to, if there are several.
     """
 
     lengths: np.ndarray
@@ -96,6 +99,7 @@ class Trajectories(ReadOnly, ABC):
     whole: bool = False
     reading: dict[str, object] | None = None
     featurizer: "FeaturizerLike | None" = None
+    ensembles: Ensembles | None = None
 
     @property
     @abstractmethod
@@ -496,12 +500,6 @@ class Trajectories(ReadOnly, ABC):
                 f"`lengths` must be positive and sum to the number of frames, {rows}; got {lengths.tolist()}."
             )
         object.__setattr__(self, "lengths", read_only(lengths))
-
-
-def shorten(names: Sequence[object]) -> str:
-    """List names, leaving out the middle of a long list."""
-    words = [str(name) for name in names]
-    return ", ".join(words if len(words) <= 6 else [*words[:3], f"... ({len(words)} in all) ...", words[-1]])
 
 
 def even_step(times: list[np.ndarray]) -> float | None:

@@ -4,6 +4,7 @@ from mdfuzzy.plots.betas import beta_scan
 from mdfuzzy.plots.bins import Bins, bin_points
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.plots.differences import state_differences
+from mdfuzzy.plots.ensembles import ensemble_fractions, ensemble_maps
 from mdfuzzy.plots.figures import overview, write_plots
 from mdfuzzy.plots.forecasts import reliability
 from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
@@ -21,6 +22,8 @@ __all__ = [
     "beta_scan",
     "bin_points",
     "chapman_kolmogorov",
+    "ensemble_fractions",
+    "ensemble_maps",
     "feature_series",
     "implied_timescales",
     "membership_timeline",

@@ -14,6 +14,7 @@ from mdfuzzy._atomic import new_files
 from mdfuzzy._check import InputValueError, check_choice, check_int, check_type
 from mdfuzzy._messages import warn_user
 from mdfuzzy._threads import limited_threads
+from mdfuzzy.ensembles.comparison import compare_ensembles
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.memberships.memberships import Memberships
@@ -22,6 +23,7 @@ from mdfuzzy.pipeline.comparison import compare_states, has_features
 from mdfuzzy.plots._axes import new_figure
 from mdfuzzy.plots.betas import beta_scan
 from mdfuzzy.plots.differences import state_differences
+from mdfuzzy.plots.ensembles import ensemble_fractions, ensemble_maps
 from mdfuzzy.plots.forecasts import reliability
 from mdfuzzy.plots.formats import DPI, Format
 from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
@@ -86,7 +88,7 @@ def overview(
     >>> [ax.get_title() for ax in mf.plots.overview(result).axes]
     ['frames', 'states', 'transitions']
     """
-    projection = _projection(result, residue) if projection is None else projection
+    projection = projection_of(result, residue) if projection is None else projection
     if projection.weights is None:
         projection = replace(projection, weights=result.weights)
     figure = new_figure(11.4, 3.1)
@@ -137,6 +139,7 @@ def write_plots(
     list of Path
         The files: ``overview``, ``density``, ``free-energy``, ``states``, ``transitions``, a ``state-N`` of
         each state, ``persistence``, ``prominences``, and what there is of ``tree``, ``beta``, ``network``,
+        ``ensembles`` and ``ensemble-maps`` (of several ensembles),
         ``timeline-N`` (of the first four trajectories), ``series-N`` (of features), ``difference-A-B`` (of
         up to four pairs of states), ``timescales``, ``chapman-kolmogorov`` and
         ``reliability``.
@@ -165,7 +168,7 @@ def write_plots(
     dpi = check_int("dpi", dpi, 20, 2000)
     check_choice("format", format, get_args(Format))
     with limited_threads(result.settings.n_jobs):
-        pictures = _pictures(result, _projection(result, residue))
+        pictures = _pictures(result, projection_of(result, residue))
     if timescales is not None:
         lag = None if test is None else test.lag_times[0]
         pictures["timescales"] = lambda: implied_timescales(timescales, lag=lag).figure
@@ -223,6 +226,9 @@ def _pictures(result: Clustering, projection: Projection) -> dict[str, Picture]:
     if result.beta_scan is not None:
         pictures["beta"] = lambda: beta_scan(result).figure
     regions, data = result.transition_regions, cast("Trajectories", result.data)
+    if data.ensembles is not None:
+        pictures["ensembles"] = lambda: ensemble_fractions(compare_ensembles(result)).figure
+        pictures["ensemble-maps"] = lambda: ensemble_maps(projection, result)
     if regions is not None:
         pictures["network"] = lambda: (
             state_network(regions, [state.fraction for state in result.states]).figure
@@ -261,7 +267,7 @@ def _timeline(data: Trajectories, memberships: Memberships, number: int) -> "Fig
     return membership_timeline(data, memberships, trajectory=number).figure
 
 
-def _projection(result: Clustering, residue: int | str | None) -> Projection:
+def projection_of(result: Clustering, residue: int | str | None) -> Projection:
     """Choose two coordinates: the only torsions, those of a residue, principal components, or features."""
     check_type("result", result, Clustering)
     if result.data is None:

@@ -16,10 +16,12 @@ from mdfuzzy._atomic import whole_file
 from mdfuzzy._check import check_type
 from mdfuzzy._messages import duration
 from mdfuzzy._threads import limited_threads
+from mdfuzzy.ensembles.comparison import compare_ensembles
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.report import words
+from mdfuzzy.report.ensembles import ensembles_texts, fractions_figure
 from mdfuzzy.report.figures import beta_figure, network_figure, prediction_figure, timescales_figure
 from mdfuzzy.report.kinetics import describe_kinetics
 from mdfuzzy.report.maps import describe_maps
@@ -34,6 +36,7 @@ _VIEWER_WORDS = " 3D view: 3Dmol.js 2.5.5 (BSD licence, N. Rego and D. Koes, Bio
 #: The sections, in order, with their titles and what stands in the bar at the top.
 _SECTIONS = {
     "states": ("States", "States"),
+    "ensembles": ("What differs between the ensembles", "Ensembles"),
     "map": ("Where the states are", "Map"),
     "structures": ("What they look like", "Structures"),
     "network": ("How they are connected", "Network"),
@@ -163,6 +166,10 @@ def render(
         )
     if test is not None:
         figures["prediction-plot"] = prediction_figure(test)
+    several = result.data is not None and result.data.ensembles is not None
+    comparison = compare_ensembles(result) if several else None
+    if comparison is not None:
+        figures["ensembles-plot"] = fractions_figure(comparison)
     data = {
         "frames": len(result),
         "colors": state_colors(result.n_states),
@@ -175,11 +182,13 @@ def render(
     }
     empty = {name for name in ("map", "structures", "timeline") if data[name] is None}
     empty |= {"transition_regions"} if result.transition_regions is None else set()
-    empty |= {name for name in ("network", "timescales", "prediction") if f"{name}-plot" not in figures}
+    plotted = ("network", "ensembles", "timescales", "prediction")
+    empty |= {name for name in plotted if f"{name}-plot" not in figures}
     kinetics = describe_kinetics(result)
     empty |= {"kinetics"} if kinetics is None else set()
     shown = {name: titles for name, titles in _SECTIONS.items() if name not in empty}
     texts = _texts(result, data, timescales, test) | (kinetics or {})
+    texts |= {} if comparison is None else ensembles_texts(result, comparison)
     links = "".join(f'<li><a href="#{name}">{short}</a></li>' for name, (_, short) in shown.items())
     plotly, script = get_plotlyjs(), "\n".join(["", *map(_read, _SCRIPTS), ""])
     viewer = "" if "structures" in empty else _viewer()

@@ -136,7 +136,18 @@ class RunDir:
         reading = None if run is None else run.get("reading")
         if run is None or reading is None:
             return None
-        paths = [[self._find(file, run["folder"]) for file in pieces] for pieces in reading["paths"]]
+
+        def found(trajectories: list[list[str]]) -> list[list[str]]:
+            return [[self._find(file, run["folder"]) for file in pieces] for pieces in trajectories]
+
+        paths = reading["paths"]
+        if isinstance(paths, dict):  # of ensembles
+            tops = {
+                name: None if top is None else self._find(top, run["folder"])
+                for name, top in reading["tops"].items()
+            }
+            return reading | {"paths": {name: found(each) for name, each in paths.items()}, "tops": tops}
+        paths = found(paths)
         files = {name: reading[name] for name in ("top", "reference") if reading.get(name) is not None}
         return reading | {"paths": paths} | {n: self._find(file, run["folder"]) for n, file in files.items()}
 

@@ -1,0 +1,1 @@
+"""Differences between ensembles that were clustered together."""
