@@ -107,10 +107,12 @@ def _descend(
     found, squares, _ = index.nearest(chunks, aim.n_neighbors, factor=factor, squared=True, n_jobs=threads)
     place = np.empty(len(index), np.int32)
     place[index.order] = np.arange(len(index))
-    near = place[found]
+    near, fresh, known = place[found], np.ones(found.shape, np.bool_), (0, 0)
     for number, (width, reach) in enumerate(((0, 0), *ROUNDS)):
         if width:
-            near, squares = _renewed(index, near, squares, width, reach, threads)
+            window = min(width, aim.n_neighbors), min(reach, aim.n_neighbors)
+            near, squares, fresh = _renewed(index, near, squares, fresh, known, window, threads)
+            known = window
         recall, error = share_found(squares[rows] <= farthest, sample)
         logger.info(f"recall {recall:.3f} after {number} rounds over the neighbours of neighbours")
         if recall - MARGIN * error >= aim.recall:
@@ -123,14 +125,20 @@ def _descend(
 
 
 def _renewed(
-    index: TileIndex, near: np.ndarray, squares: np.ndarray, width: int, reach: int, threads: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lists of all frames after one more round."""
-    new = np.empty_like(near), np.empty_like(squares)
-    width, reach = min(width, near.shape[1]), min(reach, near.shape[1])
+    index: TileIndex,
+    near: np.ndarray,
+    squares: np.ndarray,
+    fresh: np.ndarray,
+    known: tuple[int, int],
+    window: tuple[int, int],
+    threads: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the lists of all frames after one more round, and which entries it has found."""
+    new = np.empty_like(near), np.empty_like(squares), np.empty_like(fresh)
 
     def renew(first: int, last: int) -> None:
-        descend(first, last, index.queries, index.order, near, squares, width, reach, *new)
+        queries, order, slack = index.queries, index.order, index.slack
+        descend(first, last, queries, order, slack, near, squares, fresh, known, window, *new)
 
     run_ranges(renew, len(near), _PART, threads)
     return new

@@ -40,7 +40,8 @@ def nearest_points(
     index = build_points(points, symmetry=symmetry, parts=parts, n_jobs=n_jobs)
     chunks = index.own_chunks() if queries is None else index.chunks(queries, n_jobs)
     aim = Aim(n_neighbors, recall=recall, what="neighbours of {} points")
-    search: Search = LocalSearch(index, chunks, aim, name_blocks(aim, chunks, BLOCK), thread_count(n_jobs))
+    blocks, threads = name_blocks(aim, chunks, BLOCK), thread_count(n_jobs)
+    search: Search = LocalSearch(index, chunks, aim, blocks, threads, None)
     if client is not None:
         from mdfuzzy.neighbors._dask.memory import whole_layout
         from mdfuzzy.neighbors._dask.replicated import ScatteredSearch

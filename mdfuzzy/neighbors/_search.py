@@ -131,6 +131,8 @@ class LocalSearch:
         The groups of queries in each block.
     threads : int
         To use here.
+    seconds : float or None
+        How long a query takes, if that was measured.
     """
 
     index: Index
@@ -138,11 +140,14 @@ class LocalSearch:
     aim: Aim
     blocks: dict[str, slice]
     threads: int
+    seconds: float | None
 
     def announce(self, to_do: int) -> None:
         """See `Search`."""
-        self.aim.find(self.index, self.chunks.take(np.arange(1)), self.threads)  # compiled by now
-        seconds, found = self.aim.measure(self.index, self.chunks, self.threads)
+        seconds, found = self.seconds, float(self.aim.n_neighbors)
+        if seconds is None:
+            self.aim.find(self.index, self.chunks.take(np.arange(1)), self.threads)  # compiled by now
+            seconds, found = self.aim.measure(self.index, self.chunks, self.threads)
         n = len(self.chunks.frames)
         arrays = self.index.__sizeof__()
         memory = self.aim.pairs(n * found) or f", {(arrays + 8 * n * found) / 1e9:.1f} GB"

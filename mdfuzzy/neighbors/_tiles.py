@@ -59,12 +59,17 @@ class TileIndex(Index):
         sketches = Sketches(self.axes.sketch(radii(xyz)), reach)
         return _queries(flat, queries.norms[rows], sketches, self.modes, 1), np.zeros(len(first), np.int64)
 
-    def kernel(self, queries: kernels.TileQueries, factor: float) -> Kernel:
-        """See `Index`: with a factor below 1, only that share of the leaves is visited."""
-        atoms = queries.unit.shape[1] // 3
+    @property
+    def slack(self) -> float:
+        """What rounding could add to the largest eigenvalue of frames of norm 1."""
+        atoms = self.queries.unit.shape[1] // 3
         # of a sum of so many products, and of the scaled coordinates; see docs/theory/neighbours
         rounded = min(atoms, kernels.RUN) + atoms // kernels.RUN + 8
-        slack = float(np.sqrt(3) * np.finfo(np.float32).eps * rounded)
+        return float(np.sqrt(3) * np.finfo(np.float32).eps * rounded)
+
+    def kernel(self, queries: kernels.TileQueries, factor: float) -> Kernel:
+        """See `Index`: with a factor below 1, only that share of the leaves is visited."""
+        slack = self.slack
         most = int(np.ceil(factor * len(self.targets.boxes.reach)))
 
         def search(chunks: Chunks, limits: np.ndarray, n_neighbors: int, *rest: object) -> int:

@@ -252,7 +252,7 @@ def _search(
         aim = aim._replace(factor=factor)
     mark = "" if way.name == "cells" else "t"  # blocks of other queries
     blocks = name_blocks(aim, chunks, BLOCK, mark)
-    search: Search = LocalSearch(index, chunks, aim, blocks, thread_count(n_jobs))
+    search: Search = LocalSearch(index, chunks, aim, blocks, thread_count(n_jobs), way.seconds)
     if there is not None:
         from mdfuzzy.neighbors._dask.replicated import ScatteredSearch
 
