@@ -48,10 +48,15 @@ def share(value: float) -> str:
 
     Examples
     --------
-    >>> share(0.1234), share(0.00123), share(0.0)
-    ('12.3 %', '0.123 %', '0 %')
+    >>> share(0.1234), share(0.00123), share(1e-6), share(0.0)
+    ('12.3 %', '0.123 %', 'below 0.001 %', '0 %')
     """
-    return "0 %" if value == 0 else f"{100 * value:.3g} %"
+    return f"{_percent(value)} %"
+
+
+def _percent(value: float) -> str:
+    """Write a share in per cent, never with an exponent."""
+    return "below 0.001" if 0 < 100 * value < 0.001 else f"{100 * value:.3g}"
 
 
 def span(low: float | None, high: float | None) -> str:
@@ -64,7 +69,7 @@ def span(low: float | None, high: float | None) -> str:
     """
     if low is None or high is None or not np.isfinite([low, high]).all():
         return ""
-    return f"{100 * low:.3g} – {100 * high:.3g} %"
+    return f"{_percent(low)} – {_percent(high)} %"
 
 
 def headline(result: Clustering) -> str:

@@ -207,7 +207,7 @@ function describe(map, shown) {
   const beta = map.betas[shown.beta];
   const name = beta === "2" ? "the simulation's own" : beta === "∞" ? "no pull towards density" : Number(beta) < 2 ? "colder than simulated" : "hotter than simulated";
   byId("map-beta-text").textContent = `beta = ${beta}, ${name}${shown.beta === map.chosen ? " (used)" : ""}`;
-  const of = map.scanned[shown.beta] === DATA.frames ? "of all frames" : `of ${count(map.scanned[shown.beta])} evenly spaced frames`;
+  const of = map.scanned[shown.beta] === DATA.frames ? (map.weighted ? "of the weight" : "of all frames") : `of ${count(map.scanned[shown.beta])} evenly spaced frames`;
   byId("map-words").textContent = `${percent(map.between[shown.beta])} ${of} belong to no state by more than 90 %. Mean memberships:`;
   const fixed = shown.view === "density" || map.planes[shown.plane].betas.length === 1;
   byId("map-beta-controls").classList.toggle("dimmed", fixed);
