@@ -89,7 +89,8 @@ class Featurizer:
         """Return what is computed from `frames`, before any components."""
         if self.features and not self.bound:  # it was written down
             object.__setattr__(self, "bound", Featurizer.of(self.features, frames[0]).bound)
-        return np.concatenate([each.compute(frames) for each in self.bound], axis=1, dtype=np.float32)
+        parts = [each.compute(frames) for each in self.bound]
+        return np.concatenate([np.empty((len(frames), 0)), *parts], axis=1, dtype=np.float32)
 
     def finish(self, rows: np.ndarray) -> np.ndarray:
         """Return the components of computed `rows`."""

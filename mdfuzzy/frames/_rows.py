@@ -92,7 +92,7 @@ class RowStore(Store):
         self._count += len(found)
 
     def _check(self, found: np.ndarray, part: "md.Trajectory", numbers: np.ndarray, piece: Piece) -> None:
-        if found.ndim != 2 or len(found) != len(part.xyz) or found.shape[1] == 0:
+        if found.ndim != 2 or len(found) != len(part.xyz):
             raise InputValueError(
                 f"A feature must give an array (frames, columns) with one row per frame; got shape "
                 f"{found.shape} for {len(part.xyz)} frames of {piece.name}."

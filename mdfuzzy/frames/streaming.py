@@ -17,9 +17,10 @@ import numpy.typing as npt
 from mdfuzzy._check import InputValueError, check_optional_bool
 from mdfuzzy.frames._extraction import make_plan_for_features
 from mdfuzzy.frames._formats import has_times, read_topology
+from mdfuzzy.frames._periodic import has_box, make_whole
 from mdfuzzy.frames._provenance import Source as Source
 from mdfuzzy.frames._rows import RowStore
-from mdfuzzy.frames._selection import Bonds, Torsions, select_atoms
+from mdfuzzy.frames._selection import Bonds, Torsions, heavy_solute_atoms, select_atoms
 from mdfuzzy.frames._window import Window
 from mdfuzzy.frames.loading import check_scratch, fill, open_trajectories, reading_arguments
 from mdfuzzy.frames.trajectories import Trajectories
@@ -97,9 +98,14 @@ class Stream:
         return values, store.lengths, store.attributes(self._handle) | {"reading": reading}
 
     def first_frame(self) -> "md.Trajectory":
-        """Return the first frame of the first trajectory."""
+        """Return the first frame of the first trajectory, the molecules of the solute made whole."""
         piece = self._trajectories[0][0]
-        return next(iter(piece.chunks(self.topology)))[0]
+        frame = next(iter(piece.chunks(self.topology)))[0]
+        solute = heavy_solute_atoms(self.topology)
+        if self._whole is not False and has_box(frame) and len(solute):
+            trees = Bonds.of(self.topology).trees(solute)
+            make_whole(frame.xyz, frame.unitcell_lengths, frame.unitcell_angles, trees)
+        return frame
 
     @property
     def lengths(self) -> list[int]:
