@@ -7,6 +7,7 @@ import click
 
 import mdfuzzy as mf
 from mdfuzzy.cli.options import Command, load_files, reading_options
+from mdfuzzy.features.available import feature_table
 from mdfuzzy.frames.regions import region_table
 
 
@@ -15,8 +16,8 @@ from mdfuzzy.frames.regions import region_table
 def command(files: tuple[str, ...], **reading: Any) -> None:
     """Show what trajectory files, or a run directory, hold.
 
-    Of files: the number of trajectories, frames and atoms, the times in ps, and how the residues are
-    distributed over the regions of the Ramachandran plot. Of a run directory: what was run there, and what
+    Of files: the number of trajectories, frames and atoms, the times in ps, how the residues are
+    distributed over the regions of the Ramachandran plot, and the features that can be compared. Of a run directory: what was run there, and what
     was found.
 
     \b
@@ -33,3 +34,5 @@ def command(files: tuple[str, ...], **reading: Any) -> None:
     click.echo(frames.summary())
     if frames.residues:
         click.echo(region_table(frames))
+    if frames.has_structures:
+        click.echo(feature_table(frames.trajectory([0], atoms="all" if frames.sources else "loaded")))

@@ -143,24 +143,18 @@ def test_assign_projects_new_vectors(data, tmp_path):
 
 
 def test_lag_and_dim_that_cannot_be(data):
-    with pytest.raises(
-        mf.InputError, match=r"`lag` must be at least the time between frames, 2 ps; got 1 ps"
-    ):
+    with pytest.raises(mf.InputError, match=r"`lag` must be at least the time between frames, 2 ps"):
         mf.tica(data, lag=1.0)
     with pytest.raises(mf.InputError, match=r"`lag` must be shorter than the longest trajectory, 39998 ps"):
         mf.tica(data, lag=1e6)
     with pytest.raises(mf.InputError, match=r"`lag` must be a finite number > 0"):
         mf.tica(data, lag=0)
-    with pytest.raises(
-        mf.InputError, match=r"`dim` must be at most 8, the number of independent features; got 9"
-    ):
+    with pytest.raises(mf.InputError, match=r"`dim` must be at most 8"):
         mf.tica(data, lag=20.0, dim=9)
     with pytest.raises(mf.InputError, match=r"`dim` must be an int"):
         mf.pca(data, dim=0)
     uneven = mf.Features(np.random.default_rng(0).normal(size=(9, 2)), times=np.arange(9.0) ** 2)
-    with pytest.raises(
-        mf.InputError, match=r"`lag` must be a multiple of the time between frames, which differs"
-    ):
+    with pytest.raises(mf.InputError, match=r"`lag` must be a multiple of the time between frames"):
         mf.tica(uneven, lag=2.0)
     with pytest.warns(UserWarning, match=r"1 of 2 trajectories are not longer than the lag time"):
         mf.tica([data.values[:1000], data.values[:5]], lag=10, dim=1)

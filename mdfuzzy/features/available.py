@@ -1,0 +1,67 @@
+"""Which features a molecule has."""
+
+import warnings
+from typing import TYPE_CHECKING
+
+from mdfuzzy._check import InputError
+from mdfuzzy.features._parsing import WORDS
+from mdfuzzy.features.feature import Feature
+
+if TYPE_CHECKING:
+    import mdtraj as md
+
+#: What is listed: those that need no selection.
+_LISTED = ("torsions", "sidechains", "all-torsions", "distances", "closest", "contacts", "coordinates")
+#: Residues up to which closest distances are counted: there are as many pairs of atoms as to take long.
+_MOST_RESIDUES = 150
+
+
+def available_features(first: "md.Trajectory") -> dict[str, int]:
+    """Return how many columns each kind of feature has by default for the molecule in a frame.
+
+    Parameters
+    ----------
+    first : md.Trajectory
+        A frame with all atoms.
+
+    Returns
+    -------
+    dict of str to int
+        Only the kinds that the molecule has.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> available_features(mf.datasets.alanine_dipeptide().trajectory([0]))["torsions"]
+    2
+    """
+    found = {}
+    large = first.topology.n_residues > _MOST_RESIDUES
+    for name in _LISTED:
+        kind, options, _ = WORDS[name]
+        if (large and name in ("closest", "contacts")) or not issubclass(kind, Feature):
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                found[name] = len(kind(**options).bind(first).names)
+            except InputError:
+                continue
+    return found
+
+
+def feature_table(first: "md.Trajectory") -> str:
+    """Return the features that `first` has as text, a line for each kind, as ``--features`` takes them.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> print(feature_table(mf.datasets.alanine_dipeptide().trajectory([0])))
+    features (--features)...
+      torsions ... 2...phi and psi...
+    """
+    lines = ["features (--features) and how many columns they have:"]
+    for name, count in available_features(first).items():
+        lines.append(f"  {name:<14}{count:>7,}  {WORDS[name][2]}")
+    lines += [f"  {name:<14}{'':>7}  {WORDS[name][2]}" for name in ("groups", "columns")]
+    return "\n".join(lines)

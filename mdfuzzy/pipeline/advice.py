@@ -1,0 +1,70 @@
+"""Whether features would say more than RMSD, and which command to try."""
+
+import numpy as np
+
+from mdfuzzy.pipeline.clustering import Clustering
+
+#: Molecules of fewer residues are peptides, of which a few torsions say everything.
+_PEPTIDE = 8
+#: A share of neighbours that are neighbours in time, above which they say little about conformations.
+_IN_TIME = 0.5
+#: The dimension above which the distances to near and to far frames are too alike for a density.
+_DIMENSION = 8.0
+
+
+def neighbors_in_time(result: Clustering) -> float:
+    """Return the share of neighbours that are of the same trajectory and at most k frames away.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> walk = np.random.default_rng(0).normal(size=(600, 8)).cumsum(axis=0)
+    >>> 0.5 < neighbors_in_time(mf.cluster(walk, mf.Settings(n_states=2))) <= 1
+    True
+    """
+    assert result.data is not None
+    indices = np.asarray(result.neighbors.indices[:, : result.k])
+    trajectory = np.repeat(np.arange(result.data.n_trajectories), result.data.lengths)
+    near = np.abs(indices - np.arange(len(indices))[:, None]) <= result.k
+    return float(np.mean(near & (trajectory[indices] == trajectory[:, None])))
+
+
+def feature_advice(result: Clustering) -> str | None:
+    """Return a sentence with the options to try if RMSD says little about a flexible molecule; or None.
+
+    RMSD says little if it shows one state only and either most neighbours of a frame are just the frames
+    before and after it, or the frames fill so many dimensions that all are about equally far apart.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> feature_advice(mf.cluster(mf.datasets.alanine_dipeptide(stride=10))) is None
+    True
+    """
+    data = result.data
+    if data is None or not data.metric.superpose or data.topology is None or result.n_states > 1:
+        return None
+    in_time = neighbors_in_time(result)
+    if in_time < _IN_TIME and result.dimension < _DIMENSION:
+        return None
+    why = (
+        f"{in_time:.0%} of the neighbours of a frame are the frames before and after it"
+        if in_time >= _IN_TIME
+        else f"the frames fill about {result.dimension:.0f} dimensions, where RMSD cannot tell near from far"
+    )
+    residues = len(data.residues)
+    options = "--features torsions"
+    if residues >= _PEPTIDE or (residues == 0 and data.topology.n_residues >= _PEPTIDE):
+        options = "--features distances"
+        if data.timestep is not None:
+            span = data.timestep * int(data.lengths.max())
+            options += f" --tica {_lag(max(data.timestep, min(1e4, span / 100)))}"
+    return f"RMSD shows one state, and {why}. Features may show more: rerun with {options} and another -o."
+
+
+def _lag(picoseconds: float) -> str:
+    """Return a lag time as ``--tica`` takes it."""
+    for factor, unit in ((1e6, "us"), (1e3, "ns")):
+        if picoseconds >= factor:
+            return f"{picoseconds / factor:.3g}{unit}"
+    return f"{picoseconds:.3g}ps"
