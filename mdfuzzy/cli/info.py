@@ -17,8 +17,8 @@ def command(files: tuple[str, ...], **reading: Any) -> None:
     """Show what trajectory files, or a run directory, hold.
 
     Of files: the number of trajectories, frames and atoms, the times in ps, how the residues are
-    distributed over the regions of the Ramachandran plot, and the features that can be compared. Of a run directory: what was run there, and what
-    was found.
+    distributed over the regions of the Ramachandran plot, and the features that can be compared. Of a run
+    directory: what was run there, and what was found.
 
     \b
     Examples:

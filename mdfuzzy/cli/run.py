@@ -23,6 +23,7 @@ from mdfuzzy.cli.options import (
 from mdfuzzy.cli.outputs import Transcript, remove_outdated, write_outputs
 from mdfuzzy.cli.program import Session
 from mdfuzzy.cli.watch import watch as watch_files
+from mdfuzzy.pipeline.advice import feature_advice
 from mdfuzzy.pipeline.memory import parse_bytes
 
 if TYPE_CHECKING:
@@ -212,3 +213,6 @@ def show(result: "Clustering", say: Transcript) -> None:
     say()
     for sentence in (*result.chosen.values(), *result.robustness):
         say(sentence)
+    advice = feature_advice(result)
+    if advice is not None:
+        say(advice)

@@ -58,7 +58,8 @@ def feature_table(first: "md.Trajectory") -> str:
     >>> import mdfuzzy as mf
     >>> print(feature_table(mf.datasets.alanine_dipeptide().trajectory([0])))
     features (--features)...
-      torsions ... 2...phi and psi...
+      torsions             2  phi and psi [of the residues of a SELECTION]
+    ...
     """
     lines = ["features (--features) and how many columns they have:"]
     for name, count in available_features(first).items():
