@@ -98,6 +98,12 @@ class Assignment(ReadOnly):
             "every fitted frame)"
         )
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        import mdfuzzy  # the report comes after this folder, and is imported when it is needed
+
+        return mdfuzzy.report.notebook_html(self)
+
     @property
     def n_states(self) -> int:
         """The number of states."""

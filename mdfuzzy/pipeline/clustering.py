@@ -154,6 +154,12 @@ class Clustering(ReadOnly):
         fitted = "" if self.sample is None else f", found on {len(self.sample):,} of them"
         return f"Clustering({states} of {len(self):,} frames{fitted}, k={self.k}, {beta})"
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        import mdfuzzy  # the report comes after this folder, and is imported when it is needed
+
+        return mdfuzzy.report.notebook_html(self)
+
     @property
     def n_states(self) -> int:
         """The number of states."""

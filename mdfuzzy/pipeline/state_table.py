@@ -136,6 +136,12 @@ class StateTable(Sequence[State]):
     def __repr__(self) -> str:
         return f"StateTable({len(self)} states)\n{self}"
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        import mdfuzzy  # the report comes after this folder, and is imported when it is needed
+
+        return mdfuzzy.report.notebook_html(self)
+
     def __str__(self) -> str:
         timed = any(row.visits is not None for row in self)
         bounded = any(row.fraction_low is not None for row in self)

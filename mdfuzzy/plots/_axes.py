@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from mdfuzzy._check import InputTypeError
+from mdfuzzy.plots.showing import is_shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -12,9 +13,17 @@ if TYPE_CHECKING:
 
 
 def new_figure(width: float = 5.2, height: float = 4.2) -> "Figure":
-    """Make a figure of a size in inches that pyplot knows nothing of, so that nobody has to close it."""
+    """Make a figure of a size in inches.
+
+    It is not registered with pyplot, so that nobody has to close it; except in a notebook, which shows it
+    then.
+    """
     from matplotlib.figure import Figure
 
+    if is_shown():
+        from matplotlib import pyplot
+
+        return pyplot.figure(figsize=(width, height), layout="compressed")
     return Figure(figsize=(width, height), layout="compressed")
 
 

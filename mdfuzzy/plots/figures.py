@@ -32,6 +32,7 @@ from mdfuzzy.plots.peaks import persistence_diagram, prominences
 from mdfuzzy.plots.planes import Kind, draw
 from mdfuzzy.plots.projections import Projection, project, torsions
 from mdfuzzy.plots.series import feature_series
+from mdfuzzy.plots.showing import unseen_figures
 from mdfuzzy.plots.timelines import membership_timeline
 from mdfuzzy.plots.trees import state_tree
 
@@ -180,7 +181,7 @@ def write_plots(
     for kind in kinds:
         check_choice("kinds", kind, list(dict.fromkeys([*groups.values(), *pictures])))
     chosen = _chosen(pictures, groups, kinds, result.n_states)
-    with new_files(folder, "plots", overwrite=True, keep=bool(kinds)) as stage:
+    with new_files(folder, "plots", overwrite=True, keep=bool(kinds)) as stage, unseen_figures():
         for name in chosen:
             # Without the time of writing the same picture gives the same bytes.
             metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(format)

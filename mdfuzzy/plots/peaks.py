@@ -10,6 +10,7 @@ from mdfuzzy._messages import counted
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots._axes import axes_of, open_frame
 from mdfuzzy.plots.colors import state_colors
+from mdfuzzy.plots.places import push_apart
 from mdfuzzy.states.persistence import Persistence
 
 if TYPE_CHECKING:
@@ -85,11 +86,10 @@ def persistence_diagram(
     heights = np.where(known, deaths, bottom)
     noise = np.setdiff1d(np.arange(len(births)), choice.states)
     ax.scatter(births[noise], heights[noise], s=9, label=counted(len(noise), "peak of noise"), **_NOISE)
+    marks: dict[int, tuple[float, float]] = {}
     for number, (peak, color) in enumerate(zip(choice.states, state_colors(len(choice.states)), strict=True)):
         ax.scatter(births[peak], heights[peak], color=color, clip_on=False, **_STATE)
-        ax.annotate(
-            str(number), (births[peak], heights[peak]), (7, 5), textcoords="offset points", fontweight="bold"
-        )
+        marks[number] = (births[peak], heights[peak])
     ax.plot([], [], color="black", linestyle="--", linewidth=0.9, label=_threshold(choice))
     ax.set(
         xlabel="birth: log density of the peak",
@@ -97,6 +97,7 @@ def persistence_diagram(
         xlim=(left, right),
         ylim=(bottom - 0.05 * span, right),
     )
+    _number_states(ax, marks)
     ax.annotate(
         "never dies", (0.3, bottom), (0, 3), xycoords=("axes fraction", "data"), textcoords="offset points",
         color="0.35", fontsize=8,
@@ -163,6 +164,7 @@ def prominences(
     low = max(0.6 * min(heights[order].min(), choice.prominence), 0.02 * choice.prominence)
     numbers = {int(peak): number for number, peak in enumerate(choice.states)}
     colors = state_colors(n_states)
+    marks: dict[int, tuple[float, float]] = {}
     for place, peak in enumerate(order, start=1):
         height = min(heights[peak], top)
         number = numbers.get(int(peak))
@@ -170,7 +172,7 @@ def prominences(
         ax.vlines(place, low, height, color=color, linewidth=1.2, zorder=1)
         if number is not None:
             ax.scatter(place, height, color=color, clip_on=False, **_STATE)
-            ax.annotate(str(number), (place, height), (6, 4), textcoords="offset points", fontweight="bold")
+            marks[number] = (place, height)
         else:
             ax.scatter(place, height, s=14, **_NOISE)
     ax.axhline(choice.prominence, color="black", linestyle="--", linewidth=0.9, label=_threshold(choice))
@@ -188,9 +190,27 @@ def prominences(
         xlim=(0, len(order) + 1),
         ylim=(low, 1.5 * top),
     )
+    _number_states(ax, marks)
     ax.legend(loc="upper right", bbox_to_anchor=(1.0, 0.9), frameon=False, fontsize=9)
     open_frame(ax)
     return ax
+
+
+def _number_states(ax: "Axes", marks: dict[int, tuple[float, float]]) -> None:
+    """Write the numbers of states beside their marks, so that none covers another; the limits must be set."""
+    if not marks:
+        return
+    to_axes = ax.transData + ax.transAxes.inverted()
+    places = to_axes.transform(np.array(list(marks.values())))
+    wide = len(str(max(marks))) > 1
+    moved = push_apart(places + np.array([0.03, 0.025]), 0.055 if wide else 0.04)
+    for number, place, at in zip(marks, places, moved, strict=True):
+        far = np.linalg.norm(at - place) > 0.06
+        line = {"arrowstyle": "-", "color": "0.5", "linewidth": 0.6} if far else None
+        ax.annotate(
+            str(number), place, at, xycoords="axes fraction", textcoords="axes fraction", ha="center",
+            va="center", fontweight="bold", arrowprops=line, zorder=4,
+        )  # fmt: skip
 
 
 def _choose(peaks: Persistence | Clustering, prominence: float | None) -> _Choice:
