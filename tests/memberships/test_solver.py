@@ -207,6 +207,17 @@ def test_many_columns_and_an_odd_number_of_them():
     assert_allclose(solve(graph, log_density, targets, 7).values, expected, rtol=0, atol=1e-9)
 
 
+def test_targets_in_groups_are_those_together(monkeypatch):
+    graph, log_density, targets = cloud(1500, 2, 10, modes=5)
+    pull, start = exponent(graph, 2, 1.0) * log_density, np.full((1500, 5), 0.2)
+    together = solve(graph, pull, targets, 5).values  # one group: at most eight
+    monkeypatch.setattr(_solver, "COLUMNS", 2)
+    assert_allclose(solve(graph, pull, targets, 5).values, together, rtol=0, atol=1e-9)
+    assert_allclose(solve(graph, pull, targets, 5, start=start).values, together, rtol=0, atol=1e-9)
+    monkeypatch.setattr(_solver, "COLUMNS", 5)
+    assert_array_equal(solve(graph, pull, targets, 5).values, together)
+
+
 def test_nothing_to_solve_when_every_point_is_a_target():
     graph, _, _ = cloud(30, 2, 4)
     targets = (np.arange(30) % 2).astype(np.int32)
