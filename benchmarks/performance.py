@@ -128,7 +128,7 @@ _MOLECULES = """## Proteins and features
 
     python benchmarks/any_molecule.py --write docs/performance
 
-Exact neighbours, {neighbors} of every frame, in one thread: seconds of the processor, with other programs in
+Exact neighbours, {neighbors} of every frame or point, in one thread: seconds of the processor, with other programs in
 the same run. Cells and tiles are the two ways between which the search chooses; each was timed on a part of
 the queries. *by md.rmsd*: all pairs, from 100 queries. hnswlib gets coordinates that were superposed on the
 first frame. villin: 36 C-alpha atoms of a model of villin headpiece, partly unfolded; bpti: 58 of a
@@ -230,7 +230,7 @@ def molecules_text(found: dict) -> str:
     lines = []
     for dimension in ("atoms", "dimensions"):
         results = [each for each in found["results"] if dimension in each]
-        heads = [f"{each['data']}, {each['frames']:,} in {each[dimension]} {dimension}" for each in results]
+        heads = [f"{each['data']}: {each['frames']:,}, {each[dimension]} {dimension}" for each in results]
         if not results:
             continue
         lines += ["| | " + " | ".join(heads) + " |", "|---|" + "--:|" * len(results)]
