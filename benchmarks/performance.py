@@ -128,11 +128,11 @@ _MOLECULES = """## Proteins and features
 
     python benchmarks/any_molecule.py --write docs/performance
 
-Exact neighbours, {neighbors} of every frame or point, in one thread: seconds of the processor, with other programs in
-the same run. Cells and tiles are the two ways between which the search chooses; each was timed on a part of
-the queries. *by md.rmsd*: all pairs, from 100 queries. hnswlib gets coordinates that were superposed on the
-first frame. villin: 36 C-alpha atoms of a model of villin headpiece, partly unfolded; bpti: 58 of a
-simulation of BPTI; kinase: 214 of a random compact chain with two hinges.
+Exact neighbours, {neighbors} of every frame or point, in one thread: seconds of the processor, with other
+programs in the same run. Cells and tiles are the two ways between which the search chooses; each was timed on
+a part of the queries. *by md.rmsd*: all pairs, from 100 queries. hnswlib gets coordinates that were superposed
+on the first frame. villin: 36 C-alpha atoms of a model of villin headpiece, partly unfolded; bpti: 58 of a
+simulation of BPTI; kinase: 214 of a random compact chain with two hinges; features: points in wells.
 
 {table}
 
