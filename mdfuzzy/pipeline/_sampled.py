@@ -13,7 +13,7 @@ from mdfuzzy.pipeline.sample import FitSample
 from mdfuzzy.states.cores import Cores
 
 #: Results that are of all frames, and that a clustering of the sample leaves out.
-OF_ALL = ("transition_regions", "visits", "validation")
+OF_ALL = ("fractions", "transition_regions", "visits", "validation", "equilibrium", "pathways")
 
 
 def results_of_all(
