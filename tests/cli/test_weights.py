@@ -64,7 +64,7 @@ def test_weights_come_from_one_file_for_each_trajectory(finished):
 def test_a_bias_needs_a_temperature_and_may_be_named(files, tmp_path, capsys):
     columns = [each for number in (0, 1) for each in ("--weights", f"{files}/COLVAR{number}:restraint.bias")]
     assert main(arguments(files, tmp_path / "out", *columns)) == 2
-    assert "`temperature` must be given" in capsys.readouterr().err
+    assert "--temperature must be given" in capsys.readouterr().err
     assert main(arguments(files, tmp_path / "out", "--bare", "--temperature", "300", *columns)) == 0
     assert "effective frames of 1,500" in capsys.readouterr().out
 
@@ -72,9 +72,9 @@ def test_a_bias_needs_a_temperature_and_may_be_named(files, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--validate"], "`validate` must be False if frames have weights"),
-        (["--beta", "kinetic"], "`beta` must be a number or 'entropy' if frames have weights"),
-        (["--log-weights", "LOGS"], "`log_weights` must be None if `weights` are given"),
+        (["--validate"], "--validate must be False if frames have weights"),
+        (["--beta", "kinetic"], "--beta must be a number or 'entropy' if frames have weights"),
+        (["--log-weights", "LOGS"], "--log-weights must be None if --weights are given"),
     ],
 )
 def test_what_weights_rule_out_is_an_error(files, tmp_path, capsys, more, message):
