@@ -330,9 +330,8 @@ def test_export(finished, tmp_path, capsys):
     assert sorted(path.name for path in tmp_path.iterdir()) == [".mdfuzzy-table", "frames.csv"]
     assert (tmp_path / "frames.csv").read_bytes() == (finished / "exports" / "frames.csv").read_bytes()
     assert main(["export", str(finished), "-o", str(tmp_path)]) == 0  # all, over what is there
-    assert sorted(path.name for path in tmp_path.glob("[!.]*")) == [
-        *("frames.csv", "pyemma", "structures", "trajectories"),
-    ]
+    written = {path.name for path in tmp_path.glob("[!.]*")}
+    assert written >= {"frames.csv", "pyemma", "structures", "tables", "trajectories"}
 
 
 @pytest.mark.parametrize(
@@ -437,7 +436,7 @@ def test_export_of_the_rmsd_to_a_reference(files, finished, tmp_path, capsys):
         (["--table", "-n", "5"], "-n is an option of --trajectories"),
         (["--trajectories", "-n", "5", "--every", "2"], "-n and --every exclude each other"),
         (["--trajectories", "--format", "docx"], "'docx' is not one of 'xtc', 'dcd', 'pdb'"),
-        (["--reference", "none.pdb"], "`reference` must be an existing file; got 'none.pdb'"),
+        (["--reference", "none.pdb"], "--reference must be an existing file; got 'none.pdb'"),
     ],
 )
 def test_export_options_that_do_not_fit(finished, tmp_path, capsys, arguments, message):
