@@ -130,9 +130,9 @@ _MOLECULES = """## Proteins and features
 
 Exact neighbours, {neighbors} of every frame or point, in one thread: seconds of the processor, with other
 programs in the same run. Cells and tiles are the two ways between which the search chooses; each was timed on
-a part of the queries. *by md.rmsd*: all pairs, from 100 queries. hnswlib gets coordinates that were superposed
-on the first frame. villin: 36 C-alpha atoms of a model of villin headpiece, partly unfolded; bpti: 58 of a
-simulation of BPTI; kinase: 214 of a random compact chain with two hinges; features: points in wells.
+a part of the queries. *by md.rmsd*: all pairs, from 100 queries. hnswlib gets coordinates that were
+superposed on the first frame. villin: 36 C-alpha atoms of a model of villin headpiece, partly unfolded; bpti:
+58 of a simulation of BPTI; kinase: 214 of a random compact chain with two hinges; features: points in wells.
 
 {table}
 

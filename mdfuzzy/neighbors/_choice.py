@@ -17,9 +17,10 @@ logger = logging.getLogger("mdfuzzy")
 
 #: Frames from which a choice pays; for fewer, cells.
 FEW = 2048
-#: One frame in so many shows whether one way is clearly faster: by this much, for so many groups of queries.
-#: (From there to all frames, the times of cells and tiles grow with powers that differ by less than 0.5.)
-THIN, CLEARLY, GROUPS = 8, 3.0, 4
+#: One frame in so many shows whether one way is clearly faster, for so many groups of queries: by how much.
+#: (From there to all frames, the time by cells grows more slowly, by a power that differs by less than 0.5.)
+THIN, GROUPS = 8, 4
+CLEARLY = {"cells": 1.5, "tiles": 3.0}
 #: Fewer frames than this show nothing.
 LEAST = 512
 #: For fewer groups of queries, one of them is the hundredth that is measured.
@@ -110,8 +111,8 @@ def _kept(chosen: Way, aim: Aim, store: BlockStore | None) -> Way:
 def _told(chosen: Way, aim: Aim, store: BlockStore | None) -> Way:
     """Log a choice that some of the frames have made."""
     logger.info(
-        f"searching by {chosen.name}, which took less than a third of the time of the other way on one frame "
-        f"in {THIN}; the neighbours are the same"
+        f"searching by {chosen.name}: on one frame in {THIN} the other way took more than "
+        f"{CLEARLY[chosen.name]:g} times as long; the neighbours are the same"
     )
     return _kept(chosen, aim, store)
 
@@ -138,7 +139,7 @@ def _clear_way(
         aim.find(way.index, part, 1)
         seconds[name] = (time.process_time() - begin) / len(part.order)
     faster, slower = sorted(seconds, key=seconds.__getitem__)
-    return faster if seconds[slower] > CLEARLY * seconds[faster] else None
+    return faster if seconds[slower] > CLEARLY[faster] * seconds[faster] else None
 
 
 @cache
