@@ -69,6 +69,7 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
         "clustering": ("Clustering",),
         "comparison": ("StateComparison", "compare_states"),
         "run": ("cluster",),
+        "seeds": ("Seeds", "suggest_seeds"),
         "assignment": ("Assignment", "assign"),
         "model_tests": ("validate_model",),
         "model_numbers": ("estimate_model",),

@@ -58,6 +58,8 @@ from mdfuzzy.pipeline.model_tests import validate_model as validate_model
 from mdfuzzy.pipeline.run import cluster as cluster
 from mdfuzzy.pipeline.sample import ExtensionError as ExtensionError
 from mdfuzzy.pipeline.sample import FitSample as FitSample
+from mdfuzzy.pipeline.seeds import Seeds as Seeds
+from mdfuzzy.pipeline.seeds import suggest_seeds as suggest_seeds
 from mdfuzzy.pipeline.settings import Settings as Settings
 from mdfuzzy.pipeline.settings import suggest_k as suggest_k
 from mdfuzzy.pipeline.state_table import State as State

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mdfuzzy.exports.medoids import find_medoids
     from mdfuzzy.exports.pyemma_files import write_pyemma
     from mdfuzzy.exports.reference import ReferenceRmsd, reference_rmsd
+    from mdfuzzy.exports.seeds import write_seeds
     from mdfuzzy.exports.split_table import write_splits
     from mdfuzzy.exports.state_tables import write_state_tables
     from mdfuzzy.exports.structure_files import write_structures
@@ -28,6 +29,7 @@ _HOME = {
     "write_pyemma": "pyemma_files",
     "write_state_tables": "state_tables",
     "write_splits": "split_table",
+    "write_seeds": "seeds",
     "write_structures": "structure_files",
     "write_table": "table",
     "write_trajectories": "trajectory_files",
@@ -40,6 +42,7 @@ __all__ = [
     "write_comparison",
     "write_exports",
     "write_pyemma",
+    "write_seeds",
     "write_splits",
     "write_state_tables",
     "write_structures",

@@ -1,0 +1,129 @@
+"""Seeds replayed on recorded data: which choice of starting frames finds the states, and their populations.
+
+    python benchmarks/seeds_replay.py
+
+Alanine dipeptide at 450 K, twenty trajectories cut into pieces of 60 ps. Every repeat starts with four pieces
+from the helix. Each round chooses eight seeds among the frames seen so far, and each seed is answered by the
+unused piece whose first frame is nearest to it in RMSD. Seeds are ranked (`suggest_seeds`), random frames, or
+frames of the least counted of 50 k-means clusters of cos and sin of phi and psi. Told are how many of the five
+regions of phi and psi were seen, and the total variation between their populations, by a Markov model at a
+lag of 5 ps, and those of the same model of all data.
+"""
+
+import argparse
+import warnings
+from pathlib import Path
+
+import mdtraj as md
+import numpy as np
+from shared_data import DATA
+from sklearn.cluster import KMeans
+
+import mdfuzzy as mf
+
+PIECE, FIRST, EACH, ROUNDS, LAG = 60, 4, 8, 5, 5
+
+
+def load(folder: Path) -> mf.Frames:
+    topology = md.load(folder / "ala2.pdb").topology
+    found = []
+    for file in sorted(folder.glob("*.npz")):
+        xyz = np.load(file)["picometres"].T.reshape(-1, 10, 3).astype(np.float32) / 1000
+        found.append(md.Trajectory(xyz, topology, time=np.arange(len(xyz)) * 1.0))
+    return mf.load(found, progress=False)
+
+
+def regions(frames: mf.Frames) -> np.ndarray:
+    """Return the region of each frame: helix, beta, PII; left-handed helix, and phi > 0 with psi near 180."""
+    phi, psi = frames.phi[:, 0], frames.psi[:, 0]
+    left = np.where((psi > -100) & (psi < 60), 0, np.where(phi < -105, 1, 2))
+    return np.where(phi < 0, left, np.where((psi > -100) & (psi < 100), 3, 4))
+
+
+def populations(pieces: list[np.ndarray]) -> np.ndarray:
+    """Return the populations of the five regions by a Markov model; 0 for regions never left and entered."""
+    from scipy.sparse.csgraph import connected_components
+
+    counts = np.zeros((5, 5))
+    for states in pieces:
+        np.add.at(counts, (states[:-LAG], states[LAG:]), 1)
+    _, label = connected_components(counts > 0, connection="strong")
+    best = max(set(label.tolist()), key=lambda each: counts[label == each].sum())
+    kept = np.flatnonzero(label == best)
+    matrix = counts[np.ix_(kept, kept)]
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    values, vectors = np.linalg.eig(matrix.T)
+    vector = np.abs(np.real(vectors[:, np.argmax(np.real(values))]))
+    found = np.zeros(5)
+    found[kept] = vector / vector.sum()
+    return found
+
+
+def choose(way: str, frames: mf.Frames, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the seeds among the frames `rows`."""
+    if way == "random":
+        return rng.choice(rows, EACH, replace=False)
+    if way == "least counts":
+        angles = frames.vectors[rows]
+        labels = KMeans(50, n_init=1, random_state=int(rng.integers(2**31))).fit_predict(angles)
+        few = np.argsort(np.bincount(labels, minlength=50), kind="stable")[:EACH]
+        return np.array([rng.choice(rows[labels == cluster]) for cluster in few])
+    data = mf.Frames(frames.xyz[rows], [PIECE] * (len(rows) // PIECE))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return rows[mf.suggest_seeds(mf.cluster(data, progress=False), EACH).frames]
+
+
+def replay(way: str, frames: mf.Frames, states: np.ndarray, seed: int) -> list[tuple[int, np.ndarray]]:
+    rng = np.random.default_rng(seed)
+    starts = np.arange(0, len(frames), PIECE)  # trajectories have 6,000 frames: no piece spans two
+    unused = np.ones(len(starts), bool)
+    used = list(rng.choice(np.flatnonzero(states[starts] == 0), FIRST, replace=False))
+    unused[used] = False
+    found = []
+    for step in range(ROUNDS + 1):
+        pieces = [states[starts[p] : starts[p] + PIECE] for p in used]
+        found.append((len(set(np.concatenate(pieces).tolist())), populations(pieces)))
+        if step == ROUNDS:
+            return found
+        rows = np.concatenate([starts[p] + np.arange(PIECE) for p in sorted(used)])
+        for frame in choose(way, frames, rows, rng):
+            free = np.flatnonzero(unused)
+            query = mf.Frames(frames.xyz[[frame]], [1])
+            targets = mf.Frames(frames.xyz[starts[free]], [len(free)])
+            nearest = mf.rmsd_neighbors(targets, n_neighbors=1, queries=query, progress=False)
+            used.append(int(free[nearest.indices[0, 0]]))
+            unused[used[-1]] = False
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", type=Path, default=DATA / "ala2_kinetics")
+    parser.add_argument("--repeats", type=int, default=20)
+    options = parser.parse_args()
+    frames = load(options.data)
+    states = regions(frames)
+    truth = populations(frames.split(states))
+    print(f"populations of all data: {truth.round(4)}", flush=True)
+    ways = ("ranked", "least counts", "random")
+    seen = {way: [] for way in ways}
+    errors = {way: [] for way in ways}
+    for seed in range(options.repeats):
+        for way in ways:
+            found = replay(way, frames, states, seed)
+            seen[way].append([count for count, _ in found])
+            errors[way].append([np.abs(each - truth).sum() / 2 for _, each in found])
+        print(
+            f"\n{seed + 1} repeats; mean and its standard error after pieces "
+            f"{[FIRST + EACH * step for step in range(ROUNDS + 1)]}"
+        )
+        for way in ways:
+            for name, table in (("regions", seen[way]), ("error", errors[way])):
+                mean, spread = np.mean(table, axis=0), np.std(table, axis=0) / np.sqrt(max(seed, 1))
+                cells = "  ".join(f"{a:.3f} ± {b:.3f}" for a, b in zip(mean, spread, strict=True))
+                print(f"{way:13} {name:8} {cells}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
