@@ -65,8 +65,8 @@ _SAMPLING = """## States found on some of the frames
 whose memberships are extended to all (`--fit-frames`). The difference of two memberships of a frame is half
 of the sum of the absolute differences over the states: its mean, and what 99 % of the frames do not exceed.
 *True* is the difference from the fit of all frames. *Expected* is what the run says of itself, from a fit of
-half of the sample: it shows the random part of the difference, not what changes slowly with the number of
-frames.
+half of the sample: it shows the random part of the difference, not what only more frames change. In the fit
+of all, the mean membership in one state is 0.31; in the others it is 0.41 to 0.42.
 
 {table}
 
