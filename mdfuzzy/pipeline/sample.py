@@ -17,8 +17,8 @@ class ExtensionError:
     them differs from it by :math:`2\sigma^2/n - \sigma^2/n`: as much as it differs itself from the estimate
     that all frames would give, if these are many more. So half of the sample shows the random part of the
     error. It cannot show what only more frames change. In a fit of 142,074 frames of alanine dipeptide the
-    mean membership in one state is 0.31, in fits of fewer 0.41: its memberships differ by 0.13 on average from
-    those of a sample of half of the frames, for which 0.02 was measured here.
+    mean membership in one state is 0.31, in fits of fewer 0.41: its memberships differ by 0.13 on average
+    from those of a sample of half of the frames, for which 0.02 was measured here.
 
     Attributes
     ----------
