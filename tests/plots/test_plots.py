@@ -408,7 +408,9 @@ def test_write_plots_writes_every_picture_and_leaves_pyplot_alone(result, tmp_pa
     names = ["overview", "density", "free-energy", "states", "transitions", "state-0", "state-1", "state-2"]
     names += ["persistence", "prominences", "tree", "beta", "network", "timeline-0", "timeline-1"]
     names += ["timescales", "chapman-kolmogorov"]
-    assert [path.name for path in paths] == [f"{name}.png" for name in names]
+    of_features = ("series", "difference")  # they have tests of their own
+    drawn = [path.name for path in paths if not path.name.startswith(of_features)]
+    assert drawn == [f"{name}.png" for name in names]
     assert sorted(folder.iterdir()) == sorted([*paths, folder / "state-7.png", folder / ".mdfuzzy-plots"])
     assert (folder / "state-7.png").read_text() == "mine"
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
