@@ -115,7 +115,7 @@ def command(
       mdfuzzy run traj*.xtc --top protein.pdb --features distances --tica 10ns -o out
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta 0.5     colder: harder states
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta kinetic
-      mdfuzzy run traj*.xtc --top ala2.pdb -o out --n-states 4   another level of the tree of states
+      mdfuzzy run traj*.xtc --top ala2.pdb -o out --n-states 4   another level of the tree
       mdfuzzy run 'traj*.xtc' --top ala2.pdb -o out --watch 600
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --fit-frames 1000000
       mdfuzzy run meta.xtc --top ala2.pdb -o out --weights COLVAR --temperature 300

@@ -63,7 +63,9 @@ def test_help(arguments, capsys):
     out, err = capsys.readouterr()
     assert out.startswith("Usage: mdfuzzy [OPTIONS]")
     commands = re.findall(r"^  (\w+)   *[A-Z]", out[out.index("Commands:") :], re.MULTILINE)
-    assert commands == ["demo", "run", "assign", "kinetics", "plot", "export", "report", "info"]
+    assert commands == [
+        *("demo", "run", "compare", "assign", "kinetics", "plot", "export", "seeds", "report", "info"),
+    ]
     assert err == ""
 
 
