@@ -4,10 +4,10 @@
 
 Alanine dipeptide at 450 K, twenty trajectories cut into pieces of 60 ps. Every repeat starts with four pieces
 from the helix. Each round chooses eight seeds among the frames seen so far, and each seed is answered by the
-unused piece whose first frame is nearest to it in RMSD. Seeds are ranked (`suggest_seeds`), random frames
-or frames of the least counted of 50 k-means clusters of cos and sin of phi and psi. Told are how many of the five
-regions of phi and psi were seen, and the total variation between their populations, by a Markov model at a
-lag of 5 ps, and those of the same model of all data.
+unused piece whose first frame is nearest to it in RMSD. Seeds are ranked (`suggest_seeds`), random frames, or
+frames of the least counted of 50 k-means clusters of the cosines and sines of phi and psi. The tables show
+how many of the five regions of phi and psi were seen, and the total variation between their populations, by a
+Markov model at a lag of 5 ps, and those of the same model of all data.
 """
 
 import argparse

@@ -61,8 +61,8 @@ class EnsembleDifference(ReadOnly):
     >>> shares = [0.3] * 6 + [0.6] * 6
     >>> points = [rng.normal(size=(100, 2)) + 6 * (rng.random(100) < s)[:, None] for s in shares]
     >>> found = mf.compare_ensembles(mf.cluster(points), ["cold"] * 6 + ["hot"] * 6)
-    >>> found.differences[0].free_energy.round(1)  # kT
-    array([ 0.6, -0.7])
+    >>> np.sign(found.differences[0].free_energy)  # the second state has more of the hot ensemble
+    array([ 1., -1.])
     """
 
     first: str
