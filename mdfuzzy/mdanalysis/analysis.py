@@ -10,7 +10,10 @@ import numpy.typing as npt
 from MDAnalysis.analysis.base import AnalysisBase
 
 from mdfuzzy._check import InputTypeError, InputValueError, check_optional_bool
+from mdfuzzy.features.featurizing import featurize
+from mdfuzzy.features.reduction import Reduction
 from mdfuzzy.frames.recording import Recording, check_group, kept_place
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.frames.weights import Weights
 from mdfuzzy.pipeline.run import cluster
 from mdfuzzy.pipeline.settings import Settings, describe_settings
@@ -36,6 +39,8 @@ def _with_settings(kind: type["FuzzyModeSeekingAnalysis"]) -> type["FuzzyModeSee
         Parameter("symmetry", Parameter.KEYWORD_ONLY, default=None),
         Parameter("whole", Parameter.KEYWORD_ONLY, default=None),
         *(Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in _WEIGHTS),
+        Parameter("features", Parameter.KEYWORD_ONLY, default=None),
+        Parameter("reduction", Parameter.KEYWORD_ONLY, default=None),
         Parameter("verbose", Parameter.KEYWORD_ONLY, default=False),
     ]
     chosen = [Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default) for each in fields(Settings)]
@@ -71,6 +76,10 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         analysed, or of all frames of the trajectory. Or a text file such as PLUMED's COLVAR, as in `load`.
     temperature : float, optional
         In K, for a column that holds a bias in kJ/mol.
+    features : str, Feature, callable, or a list of these, optional
+        Compare features instead of RMSD, as in `featurize`.
+    reduction : features.Reduction, optional
+        The components of the features to compare, such as those of TICA.
     verbose : bool
         Show progress bars.
     {settings}
@@ -122,6 +131,8 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         weights: Weights | None = None,
         log_weights: Weights | None = None,
         temperature: float | None = None,
+        features: Any = None,
+        reduction: Reduction | None = None,
         verbose: bool = False,
         **settings: Any,
     ) -> None:
@@ -136,6 +147,11 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         self._whole = check_optional_bool("whole", whole)
         self._compare = {"align": align, "reference": reference, "mass_weighted": mass_weighted}
         self._compare["symmetry"] = symmetry
+        if reduction is not None and features is None:
+            raise InputValueError(
+                "`reduction` must be left out without `features`; give features='distances', for example."
+            )
+        self._features, self._reduction = features, reduction
         self._weights = {"weights": weights, "log_weights": log_weights, "temperature": temperature}
         self._settings = Settings(**settings)
 
@@ -187,7 +203,10 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         frames = self._recording.frames()
         del self._recording  # its memory
         frames = frames.weighted(**{name: self._of_these(given) for name, given in self._weights.items()})
-        found = cluster(frames, self._settings, progress=self._progress)
+        data: Trajectories = frames
+        if self._features is not None:
+            data = featurize(frames, self._features, reduction=self._reduction)
+        found = cluster(data, self._settings, progress=self._progress)
         self.results.clustering = found
         self.results.labels = found.labels
         self.results.memberships = found.memberships.values

@@ -136,7 +136,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
     def fit(
         self, X: npt.ArrayLike, y: object = None, sample_weight: npt.ArrayLike | None = None
     ) -> "FuzzyModeSeeking":
-        """Find the clusters and the memberships of the points `X`; `y` is ignored.
+        """Find the clusters and the memberships of `X`, points or `Features`; `y` is ignored.
 
         With `sample_weight`, (n,), the density is that of the weighted points.
         """
@@ -218,7 +218,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         given = self.metric == "precomputed"
         return validate_data(
             self,
-            X,
+            getattr(X, "embedded", X),  # of `Features`: the vectors that are compared
             reset=reset,
             dtype=np.float64,
             accept_sparse="csr" if given else False,
