@@ -46,9 +46,9 @@ class AtomMatch(ReadOnly):
     --------
     >>> import mdfuzzy as mf
     >>> top = mf.datasets.alanine_dipeptide(stride=1000).topology
-    >>> print(match_atoms({"all": top, "backbone": top.subset([1, 4, 5, 6, 8])}))
+    >>> print(match_atoms({"all": top, "some": top.subset([1, 4, 5, 6, 8])}))
     5 atoms matched
-    left out of all: ACE1-CH3, ACE1-O, ALA2-CB, ALA2-O, NME3-C
+    left out of all: ACE1-CH3, ACE1-O, ALA2-N, ALA2-O, NME3-C
     """
 
     atoms: dict[str, np.ndarray]
