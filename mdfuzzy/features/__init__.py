@@ -1,4 +1,4 @@
-"""Features of frames: what can be computed from each, and the combinations of features that are slow."""
+"""Features computed from each frame, such as torsions and distances, and their slow components."""
 
 from mdfuzzy.features.columns import Given
 from mdfuzzy.features.components import Components

@@ -1,4 +1,4 @@
-"""How many components to keep: those that are slow in data that they were not fitted on."""
+"""Choose the number of components: those that are also slow in data that they were not fitted on."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from mdfuzzy.features._moments import Moments
 
 #: The autocorrelation of a process that relaxes within the lag time.
 _RELAXED = float(np.exp(-1))
-#: No more components than this are chosen: the density in many dimensions needs very many frames.
+#: The most components that are chosen: a density in many dimensions needs very many frames.
 _MOST = 5
-#: Standard errors of an autocorrelation that is zero.
+#: Noise threshold, in standard errors of an autocorrelation of zero.
 _ERRORS = 3.0
 
 
@@ -20,16 +20,16 @@ def left_out_correlations(halves: list[Moments], fit: Any, *, lag: int) -> np.nd
     Parameters
     ----------
     halves : list of 2 Moments
-        Of the two halves.
+        The moments of the two halves of the data.
     fit : callable
         Returns the coefficients (e, dim) of the components of some `Moments`, the slowest first.
     lag : int
-        In rows; not used if the moments have no pairs.
+        The lag time in rows; not used if the moments have no pairs.
 
     Returns
     -------
     (2, dim) float64
-        For each half: of components that were fitted on the other.
+        Each row holds the autocorrelations in one half of the components that were fitted on the other.
     """
     found = []
     for train, test in (halves, halves[::-1]):
@@ -45,11 +45,12 @@ def left_out_correlations(halves: list[Moments], fit: Any, *, lag: int) -> np.nd
 
 
 def slow_components(correlations: np.ndarray, *, n_pairs: int, lag: int) -> tuple[int, str]:
-    """Return how many components are slow in both halves, at least one, and why.
+    """Return the number of components that are slow in both halves, at least one, and the reason.
 
-    A component counts if its autocorrelation on left-out data exceeds both exp(-1), that of a process that
-    relaxes within the lag time, and the noise: three standard errors of an autocorrelation that is zero, from
-    half of the pairs, of which those less than a lag time apart are not independent.
+    A component counts if its autocorrelation on left-out data exceeds both of two limits. One is exp(-1), the
+    autocorrelation of a process that relaxes within the lag time. The other is the noise: three standard
+    errors of an autocorrelation of zero, estimated from half of the pairs. Pairs less than a lag time apart
+    are not independent.
 
     Examples
     --------
@@ -75,6 +76,6 @@ def slow_components(correlations: np.ndarray, *, n_pairs: int, lag: int) -> tupl
 
 
 def _centred(moments: Moments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return covariances about the means of these data."""
+    """Return the covariances about the means of these data."""
     model = moments.covariances(reversible=False)
     return model.cov_00, model.cov_0t, model.cov_tt

@@ -1,4 +1,4 @@
-"""Means and covariances of features, now and a lag time later, from rows that come chunk by chunk."""
+"""Accumulate means and time-lagged covariances of features from rows that come chunk by chunk."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 
 from mdfuzzy._bootstrap import ENOUGH_TRAJECTORIES
 
-#: Fewer trajectories are cut into so many blocks each.
+#: The number of blocks that each trajectory is cut into if there are few trajectories.
 _BLOCKS = 10
 
 
@@ -19,11 +19,11 @@ class Moments:
     Attributes
     ----------
     n : int
-        Pairs of rows.
+        The number of pairs of rows.
     mean_0, mean_t : (e,) float64
-        Of the rows at the beginning and at the end of the pairs.
+        The means of the rows at the beginning and at the end of the pairs.
     c_00, c_0t, c_tt : (e, e) float64
-        Means of products; about zero, not about the means.
+        The means of products, about zero and not about the means.
     """
 
     n: int
@@ -48,7 +48,7 @@ class Moments:
         )
 
     def covariances(self, *, reversible: bool) -> Any:
-        """Return the covariances as deeptime's model; of reversible dynamics symmetric in time."""
+        """Return the covariances as a deeptime model, symmetric in time if the dynamics are reversible."""
         from deeptime.covariance import CovarianceModel
 
         a, b = self.mean_0, self.mean_t
@@ -72,17 +72,18 @@ class Moments:
 
 
 class MomentSums:
-    """Sums over the rows that were seen so far, in two halves of the data.
+    """Sums over the rows seen so far, in two halves of the data.
 
-    Rows that lie a lag time apart are paired, whatever chunks they come in. With five trajectories or more,
-    every second trajectory belongs to one half; fewer are cut into blocks, and every second block does.
+    Rows that lie a lag time apart are paired, also across chunks. With five trajectories or more, every
+    second trajectory belongs to one half. Fewer trajectories are cut into blocks, and every second block
+    belongs to one half.
 
     Parameters
     ----------
     lag : int
-        In rows; 0 for no pairs.
+        The lag time in rows; 0 for no pairs.
     lengths : sequence of int
-        The rows of every trajectory, at least about.
+        The approximate number of rows of every trajectory.
     """
 
     def __init__(self, lag: int, lengths: Sequence[int]) -> None:
@@ -101,7 +102,7 @@ class MomentSums:
         self._first = 0  # the number of the first of them in its trajectory
 
     def add(self, trajectory: int, rows: np.ndarray) -> None:
-        """Take the next rows of a trajectory."""
+        """Add the next rows of a trajectory."""
         if trajectory != self._trajectory:
             self._trajectory, self._first = trajectory, 0
             self._waiting = np.empty((0, rows.shape[1]))

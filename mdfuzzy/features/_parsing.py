@@ -1,4 +1,4 @@
-"""Features written as text, such as ``"distances:name CA"``."""
+"""Parse features written as text, such as ``"distances:name CA"``."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from mdfuzzy.features.feature import Feature
 from mdfuzzy.features.functions import Function
 from mdfuzzy.features.torsions import Torsions
 
-#: What features are called in a text, with what they take after the colon.
+#: The names of features in a text, with the arguments that follow the colon.
 WORDS: dict[str, tuple[type[Feature] | type[Given], dict[str, Any], str]] = {
     "torsions": (Torsions, {}, "phi and psi [of the residues of a SELECTION]"),
     "sidechains": (Torsions, {"which": "sidechain"}, "chi1 to chi5 [of the residues of a SELECTION]"),
@@ -32,7 +32,7 @@ WORDS: dict[str, tuple[type[Feature] | type[Given], dict[str, Any], str]] = {
 
 
 def take_feature(wanted: object) -> Feature | Given:
-    """Return the feature that is asked for: a text, a feature, a function, an array or a path."""
+    """Return the requested feature, given as a text, a feature, a function, an array or a path."""
     if isinstance(wanted, Feature | Given):
         return wanted
     if isinstance(wanted, str):
@@ -76,7 +76,7 @@ def _parse(text: str) -> Feature | Given:
 
 
 def _selections(kind: type[Any], name: str, selections: Sequence[str], text: str) -> dict[str, Any]:
-    """Return the arguments that selections in a text stand for."""
+    """Return the arguments that the selections in a text stand for."""
     if not all(selections):
         raise InputValueError(f"`features` must have a selection on both sides of |; got {text!r}.")
     if kind is GroupDistances:

@@ -1,4 +1,4 @@
-"""Which features a molecule has."""
+"""List the features that a molecule has."""
 
 import warnings
 from typing import TYPE_CHECKING
@@ -10,14 +10,14 @@ from mdfuzzy.features.feature import Feature
 if TYPE_CHECKING:
     import mdtraj as md
 
-#: What is listed: those that need no selection.
+#: The listed features: those that need no selection.
 _LISTED = ("torsions", "sidechains", "all-torsions", "distances", "closest", "contacts", "coordinates")
-#: Residues up to which closest distances are counted: there are as many pairs of atoms as to take long.
+#: The most residues for which closest distances are counted; larger molecules take long.
 _MOST_RESIDUES = 150
 
 
 def available_features(first: "md.Trajectory") -> dict[str, int]:
-    """Return how many columns each kind of feature has by default for the molecule in a frame.
+    """Return the number of columns that each kind of feature has by default for the molecule in a frame.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def available_features(first: "md.Trajectory") -> dict[str, int]:
     Returns
     -------
     dict of str to int
-        Only the kinds that the molecule has.
+        The number of columns by kind, only for kinds that the molecule has.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def available_features(first: "md.Trajectory") -> dict[str, int]:
 
 
 def feature_table(first: "md.Trajectory") -> str:
-    """Return the features that `first` has as text, a line for each kind, as ``--features`` takes them.
+    """Return the features of `first` as text, one line for each kind, in the syntax of ``--features``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Features that were computed elsewhere: arrays, .npy files, and columns of COLVAR files."""
+"""Features computed elsewhere: arrays, .npy files, and columns of COLVAR files."""
 
 import glob
 import os
@@ -14,22 +14,22 @@ from mdfuzzy.frames.colvar import read_colvar
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Given:
-    """Columns that are given for every frame.
+    """Columns computed elsewhere, with one row for every frame.
 
     Attributes
     ----------
     data : path, array, or a list with one for each trajectory
         Arrays (frames, columns), ``.npy`` files, or COLVAR files, in the order of the trajectories; a path
-        may be a pattern. After a path ``:name,name`` says which columns of a COLVAR file; all by default. Its
-        rows are matched to the frames by time.
+        may be a pattern. ``:name,name`` after a path selects columns of a COLVAR file; all by default. The
+        rows of a COLVAR file are matched to the frames by time.
     names : sequence of str, optional
         The names of the columns of arrays.
     unit : str
-        Their unit.
+        The unit of the columns.
     period : float, optional
-        Their period, if they are periodic. COLVAR files that PLUMED wrote say it themselves.
+        The period of the columns, if they are periodic. COLVAR files written by PLUMED state it.
     weight : float
-        As of other features.
+        The factor that multiplies the columns in the distance between two frames.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Given:
         check_real("weight", self.weight, above=0, remedy="To leave a feature out, do not name it.")
 
     def spec(self) -> dict[str, Any]:
-        """Return what is known of the columns, in terms that JSON has."""
+        """Return a description of the columns that JSON can hold."""
         given = self.data if isinstance(self.data, list | tuple) else [self.data]
         paths = [os.fspath(each) for each in given if isinstance(each, str | os.PathLike)]
         names = None if self.names is None else list(self.names)
@@ -85,7 +85,7 @@ class Given:
         return repr(self.data) if isinstance(self.data, str) else "them"
 
     def _parts(self) -> list[Any]:
-        """Return what is given for each trajectory: an array, or a path with the names of columns."""
+        """Return the input of each trajectory: an array, or a path with the names of columns."""
         given = self.data if isinstance(self.data, list | tuple) else [self.data]
         parts: list[Any] = []
         for each in given:

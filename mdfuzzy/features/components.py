@@ -1,4 +1,4 @@
-"""Linear combinations of features, such as those of TICA, and what they mean."""
+"""Linear combinations of features, such as the components of TICA, and their meaning."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -10,43 +10,43 @@ from mdfuzzy.frames.features import Features
 
 Method = Literal["TICA", "VAMP", "PCA"]
 
-#: What the components of a method are called.
+#: The names of the components of each method.
 _NAMES = {"TICA": "TIC", "VAMP": "VAMP", "PCA": "PC"}
-#: Rows that are projected at a time.
+#: The number of rows that are projected at a time.
 _AT_ONCE = 20_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Components(ReadOnly):
-    """Linear combinations of d features.
+    """Linear combinations of d features, such as TICA or principal components.
 
     Attributes
     ----------
     method : {"TICA", "VAMP", "PCA"}
-        How they were found.
+        The method that found the components.
     inputs : tuple of d str
         The names of the features.
     periods : tuple of d (float or None)
-        The periods of the features: a periodic one enters as its cosine and its sine.
+        The periods of the features. A periodic feature enters as its cosine and its sine.
     column_weights : (d,) float64 or None
-        What the features are multiplied by.
+        The factors that multiply the features.
     mean : (e,) float64
         The mean of the features, with cosines and sines.
     matrix : (e, dim) float64
-        Components are the deviations from the mean times this.
+        The coefficients: components are the deviations from the mean times this matrix.
     eigenvalues : (dim,) float64
         Autocorrelations at the lag time (TICA), singular values (VAMP), variances (PCA).
     shares : (dim,) float64
-        The share of kinetic variance of each component; of variance for PCA.
+        The share of the kinetic variance of each component; for PCA, the share of the variance.
     correlations : (d, dim) float64
-        The correlation of each feature with each component; of a periodic one the multiple correlation of its
-        cosine and its sine, which has no sign.
+        The correlation of each feature with each component. For a periodic feature it is the multiple
+        correlation of its cosine and its sine, which has no sign.
     lag : int or None
         The lag time in frames.
     lag_time : float or None
-        The same in ps.
+        The lag time in ps.
     reason : str
-        Why there are so many of them.
+        The reason for the number of components.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Components(ReadOnly):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the components are called."""
+        """The names of the components."""
         return tuple(f"{_NAMES[self.method]} {at + 1}" for at in range(len(self)))
 
     @property
@@ -122,12 +122,12 @@ class Components(ReadOnly):
         return embed(values, self.periods, self.column_weights)
 
     def table(self, *, n_inputs: int = 5) -> str:
-        """Return a line for each component: its timescale, and the features it is correlated with most.
+        """Return a line for each component: its timescale, and the features most correlated with it.
 
         Parameters
         ----------
         n_inputs : int
-            How many of them.
+            The number of features in a line.
         """
         lines = []
         for at, name in enumerate(self.names):
@@ -144,7 +144,7 @@ class Components(ReadOnly):
         return "\n".join(lines)
 
     def spec(self) -> dict[str, Any]:
-        """Return what makes the same components again, in terms that JSON has."""
+        """Return a description that JSON can hold and that restores the components."""
         values = asdict(self)
         return {
             name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()
@@ -152,20 +152,20 @@ class Components(ReadOnly):
 
     @classmethod
     def from_spec(cls, spec: dict[str, Any]) -> "Components":
-        """Return components that were written down by `spec`."""
+        """Return the components described by `spec`."""
         return cls(**spec)
 
 
 def embed(
     values: np.ndarray, periods: tuple[float | None, ...], column_weights: np.ndarray | None
 ) -> np.ndarray:
-    """Return features with cosines and sines for those that are periodic, as `Features.embedded`."""
+    """Return features with cosines and sines for the periodic ones, as `Features.embedded`."""
     columns = {"periods": periods, "column_weights": column_weights}
     return np.asarray(Features.made(values, [len(values)], **columns).embedded, np.float64)
 
 
 def duration(picoseconds: float) -> str:
-    """Return a time in the unit that people read.
+    """Return a time as text in the unit that is easiest to read.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Closest distances between residues, and contacts that are made and lost smoothly."""
+"""Closest distances between residues, and contacts with a smooth switching function."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,11 +26,11 @@ class ClosestDistances(Feature):
     selection : str or (m,) int array, optional
         The residues, or some of their atoms; the heavy atoms of the solute by default.
     other : str or (m,) int array, optional
-        Residues of a second set, such as a ligand: then the distances are those from one set to the other.
+        Residues of a second set, such as a ligand. The distances are then from one set to the other.
     separation : int
-        How many residues two residues of one chain must be apart.
+        The smallest separation in sequence of two residues of one chain.
     weight : float
-        By what the columns are multiplied in the distance between two frames.
+        The factor that multiplies the columns in the distance between two frames.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class ClosestDistances(Feature):
         labels = dict(zip(involved, residue_labels(involved), strict=True))
 
         def compute(frames: "md.Trajectory") -> np.ndarray:
-            # There may be hundreds of distances for each that is kept.
+            # There may be hundreds of atomic distances for each smallest distance that is kept.
             parts = [np.minimum.reduceat(distances(part), starts, axis=1) for part in distances.parts(frames)]
             return np.concatenate(parts)
 
@@ -96,8 +96,8 @@ class ClosestDistances(Feature):
 class Contacts(ClosestDistances):
     r"""Contacts between residues: 1 where they touch, 0 where they are apart, smooth in between.
 
-    A contact is :math:`1 / (1 + \exp((d - d_0)/w))` with d the smallest distance between heavy atoms. Beyond
-    :math:`d_0` it forgets how far the residues are apart: all unbound poses of a ligand look alike.
+    A contact is :math:`1 / (1 + \exp((d - d_0)/w))` with d the smallest distance between heavy atoms. Far
+    beyond :math:`d_0` it does not depend on the distance: all unbound poses of a ligand look the same.
 
     Attributes
     ----------
@@ -108,11 +108,12 @@ class Contacts(ClosestDistances):
     cutoff : float
         The distance of half a contact in nm, :math:`d_0`.
     width : float
-        How fast a contact is lost, in nm, w. Neighbouring residues of a protein are a few tenths of nm apart:
-        a sharper contact is 0 or 1 for almost all frames, and the density then has as many peaks as there are
-        combinations. (0.2 nm was chosen on a ligand that binds to trypsin; 0.1 to 0.2 gave similar states.)
+        The width of the switching function in nm, w. Neighbouring residues of a protein are a few tenths of
+        nm apart. A sharper contact is 0 or 1 for almost all frames, and the density then has as many peaks as
+        there are combinations. The default was chosen on a ligand that binds to trypsin, where 0.1 nm with
+        few components gave only one state: try several widths for other systems.
     weight : float
-        By what the columns are multiplied in the distance between two frames.
+        The factor that multiplies the columns in the distance between two frames.
 
     Examples
     --------
@@ -150,21 +151,21 @@ class Contacts(ClosestDistances):
 
 
 def soft_contact(distances: npt.ArrayLike, *, cutoff: float = 0.5, width: float = 0.2) -> np.ndarray:
-    """Return how much of a contact each distance is, between 0 and 1.
+    """Return the degree of contact at each distance, between 0 and 1.
 
     Parameters
     ----------
     distances : array
-        In nm.
+        Distances in nm.
     cutoff : float
         The distance of half a contact in nm.
     width : float
-        How fast a contact is lost, in nm.
+        The width of the switching function in nm.
 
     Returns
     -------
     array
-        Of the same shape.
+        The contacts, of the same shape.
 
     Examples
     --------
@@ -179,7 +180,7 @@ def soft_contact(distances: npt.ArrayLike, *, cutoff: float = 0.5, width: float 
 def _heavy_by_residue(
     topology: "md.Topology", selection: str | npt.ArrayLike | None
 ) -> "dict[md.core.topology.Residue, list[int]]":
-    """Return the selected heavy atoms of every residue that has some."""
+    """Return the selected heavy atoms of every residue that has any."""
     found: dict[md.core.topology.Residue, list[int]] = {}
     for index in atoms_of(topology, selection, name="features"):
         atom = topology.atom(int(index))

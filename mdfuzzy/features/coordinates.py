@@ -1,4 +1,4 @@
-"""Cartesian coordinates of atoms, after a superposition on one structure."""
+"""Cartesian coordinates of atoms after superposition on one structure."""
 
 import os
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Coordinates(Feature):
-    """The coordinates x, y, z of atoms in nm, every frame superposed on one structure.
+    """The coordinates x, y, z of atoms in nm, with every frame superposed on one structure.
 
     Attributes
     ----------
     selection : str or (m,) int array
         The atoms; the alpha carbons by default.
     fit : str or (m,) int array, optional
-        The atoms that are superposed; by default those of `selection`.
+        The atoms that are superposed; by default the atoms of `selection`.
     reference : path, md.Trajectory or (fitted atoms, 3) array in nm, optional
         The structure; by default the first frame. A file or a trajectory must have the atoms of the frames.
     weight : float
-        By what the columns are multiplied in the distance between two frames.
+        The factor that multiplies the columns in the distance between two frames.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Coordinates(Feature):
         return target
 
     def bound_to(self, first: "md.Trajectory") -> "Coordinates":
-        """Return the same feature with its reference structure, or else the frame `first`, as coordinates."""
+        """Return the feature with its reference structure, by default the frame `first`, as coordinates."""
         atoms = atoms_of(first.topology, self.selection, name="features")
         fitted = atoms if self.fit is None else atoms_of(first.topology, self.fit, name="features")
         target = self._target(first, fitted)

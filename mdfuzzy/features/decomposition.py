@@ -15,7 +15,7 @@ from mdfuzzy.frames.features import Features, as_data
 
 logger = logging.getLogger("mdfuzzy")
 
-#: Numbers that are taken at a time.
+#: The number of values that are processed at a time.
 _AT_ONCE = 8_000_000
 
 
@@ -25,15 +25,15 @@ def tica(features: Features, *, lag: float, dim: int | None = None, kinetic_map:
     Parameters
     ----------
     features : Features
-        With times; of features without times the lag counts frames. Periodic columns enter as cosines and
-        sines. The dynamics are taken to be reversible.
+        Features with times; without times the lag counts frames. Periodic columns enter as cosines and
+        sines. The dynamics are assumed to be reversible.
     lag : float
-        The lag time in ps: components that relax faster are not resolved. It must be much shorter than the
+        The lag time in ps. Components that relax faster are not resolved. It must be much shorter than the
         trajectories.
     dim : int, optional
-        How many components. By default those whose autocorrelation at the lag time stays above that of a
-        process that relaxes within it, on the half of the data that they were not fitted on; at least 1 and
-        at most 5.
+        The number of components, by default chosen by cross-validation, at least 1 and at most 5. A component
+        is kept if its autocorrelation at the lag time exceeds exp(-1), the value for a process that relaxes
+        within the lag time, on the half of the data that it was not fitted on.
     kinetic_map : bool
         Whether components are multiplied by their autocorrelations, so that the distance between two frames
         is their kinetic distance. Fast components then count less.
@@ -41,8 +41,8 @@ def tica(features: Features, *, lag: float, dim: int | None = None, kinetic_map:
     Returns
     -------
     Features
-        The components, with times, topology and sources of `features`. Their `components` say what they are:
-        timescales, shares of kinetic variance, correlations with the features, and the reason for their
+        The components, with times, topology and sources of `features`. The attribute `components` describes
+        them: timescales, shares of kinetic variance, correlations with the features, and the reason for their
         number.
 
     Raises
@@ -59,7 +59,7 @@ def tica(features: Features, *, lag: float, dim: int | None = None, kinetic_map:
 
     See Also
     --------
-    vamp : The same for dynamics that are not reversible.
+    vamp : Slow components of dynamics that are not reversible.
     pca : Components of the largest variance.
     featurize : Features of trajectories.
 
@@ -94,18 +94,18 @@ def vamp(features: Features, *, lag: float, dim: int | None = None, kinetic_map:
     Parameters
     ----------
     features : Features
-        As for `tica`.
+        The features, as for `tica`.
     lag : float
         The lag time in ps.
     dim : int, optional
-        How many components; as for `tica` by default.
+        The number of components; by default chosen as for `tica`.
     kinetic_map : bool
         Whether components are multiplied by their singular values.
 
     Returns
     -------
     Features
-        As of `tica`.
+        The components, as for `tica`.
 
     See Also
     --------
@@ -129,22 +129,22 @@ def vamp(features: Features, *, lag: float, dim: int | None = None, kinetic_map:
 
 
 def pca(features: Features, *, dim: int | None = None) -> Features:
-    """Return the components of features of the largest variance.
+    """Return the principal components of features, the components with the largest variance.
 
-    Large is not slow: a loop that flutters may have more variance than a protein that folds. Prefer `tica`
-    where the frames are ordered in time.
+    Large motions need not be slow: a flexible loop may have more variance than the folding of a protein.
+    Prefer `tica` if the frames are ordered in time.
 
     Parameters
     ----------
     features : Features
         Columns are multiplied by their `column_weights`; periodic ones enter as cosines and sines.
     dim : int, optional
-        How many components; by default those of 90 % of the variance together, at most 5.
+        The number of components; by default as many as explain 90 % of the variance, at most 5.
 
     Returns
     -------
     Features
-        As of `tica`.
+        The components, as for `tica`.
 
     See Also
     --------

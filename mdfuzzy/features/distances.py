@@ -1,4 +1,4 @@
-"""Distances: between atoms, or between the centres of groups of atoms."""
+"""Distances between atoms, or between the centres of groups of atoms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from mdfuzzy.frames.streaming import atoms_of, molecules_of
 if TYPE_CHECKING:
     import mdtraj as md
 
-#: Frames times pairs whose distances are computed together.
+#: The number of distances (frames times pairs) that are computed together.
 _AT_ONCE = 4_000_000
 
 
@@ -28,14 +28,14 @@ class Distances(Feature):
     selection : str or (m,) int array
         The atoms; the alpha carbons by default.
     other : str or (m,) int array, optional
-        Atoms of a second set: then the distances are those from each atom of one set to each of the other.
+        Atoms of a second set. The distances are then between each atom of one set and each of the other.
     separation : int, optional
-        How many residues two atoms of one chain must be apart. By default 2 for alpha carbons, because the
-        distance between neighbours hardly varies; otherwise 0.
+        The smallest separation in sequence of two atoms of one chain, in residues. The default is 2 for alpha
+        carbons, because the distance between neighbours hardly varies, and otherwise 0.
     pairs : (p, 2) int array, optional
-        Instead: the atoms of each distance.
+        The two atoms of each distance, instead of a selection.
     weight : float
-        By what the columns are multiplied in the distance between two frames.
+        The factor that multiplies the columns in the distance between two frames.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class GroupDistances(Feature):
     groups : sequence of (str or int array)
         The atoms of each group, two groups or more.
     weight : float
-        By what the columns are multiplied in the distance between two frames.
+        The factor that multiplies the columns in the distance between two frames.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class GroupDistances(Feature):
         words = [each if isinstance(each, str) else f"group {at + 1}" for at, each in enumerate(self.groups)]
         masses = np.array([1.0 if a.element is None else max(a.element.mass, 1e-3) for a in topology.atoms])
         pairs = list(combinations(range(len(atoms)), 2))
-        # A group may span molecules: its atoms are then brought together around its first atom.
+        # A group may span molecules. Its atoms are then moved to the images nearest to its first atom.
         molecules = molecules_of(topology)
 
         def compute(frames: "md.Trajectory") -> np.ndarray:
@@ -156,7 +156,7 @@ class GroupDistances(Feature):
 def _centre(
     frames: "md.Trajectory", atoms: np.ndarray, masses: np.ndarray, molecules: np.ndarray
 ) -> np.ndarray:
-    """Return the centre of mass of a group, (n, 3); of one molecule as it is, otherwise by nearest images."""
+    """Return the centre of mass of a group, (n, 3), by nearest images if it spans several molecules."""
     import mdtraj as md
 
     xyz = frames.xyz[:, atoms].astype(np.float64)
@@ -167,12 +167,12 @@ def _centre(
 
 
 class PairDistances:
-    """Distances of pairs of atoms, by nearest images where the two are not of one whole molecule.
+    """Distances of pairs of atoms, by nearest images unless the two belong to one whole molecule.
 
     Parameters
     ----------
     topology : md.Topology
-        All atoms.
+        The topology of all atoms.
     pairs : (p, 2) int array
         The atoms of each distance.
     """
@@ -196,7 +196,7 @@ class PairDistances:
         return found
 
     def parts(self, frames: "md.Trajectory") -> "Sequence[md.Trajectory]":
-        """Return the frames in parts such that the distances of one part fit into the cache."""
+        """Return the frames in parts, so that the distances of one part fit into the cache."""
         step = max(1, _AT_ONCE // len(self.pairs))
         return [frames[at : at + step] for at in range(0, len(frames.xyz), step)]
 

@@ -1,4 +1,4 @@
-"""A feature: what is computed from every frame, as it is asked for and as it fits a molecule."""
+"""The base class of features, and the columns of a feature for one molecule."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -15,20 +15,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Columns:
-    """A feature of one molecule: d columns, and how they are computed.
+    """The d columns of a feature for one molecule, and how they are computed.
 
     Attributes
     ----------
     names : tuple of d str
-        What each column is.
+        The name of each column.
     unit : str
-        The unit of all of them; empty if they have none.
+        The unit of all columns; empty if they have none.
     periods : tuple of d (float or None)
         The period of each column; None if it has none.
     atoms : (m,) int64
-        The atoms that they are computed from.
+        The atoms that the columns are computed from.
     compute : callable
-        Takes an `md.Trajectory` with all atoms, of whole molecules, and returns (frames, d) float32.
+        A function that takes an `md.Trajectory` with all atoms, of whole molecules, and returns (frames, d)
+        float32.
     """
 
     names: tuple[str, ...]
@@ -40,12 +41,12 @@ class Columns:
 
 @dataclass(frozen=True, kw_only=True)
 class Feature(ABC):
-    """What to compute from every frame, for whatever molecule. The base of all kinds.
+    """The base class of all features: columns that are computed from every frame of any molecule.
 
     Attributes
     ----------
     weight : float
-        By what the columns are multiplied in the distance between two frames.
+        The factor that multiplies the columns in the distance between two frames.
 
     Examples
     --------
@@ -54,7 +55,7 @@ class Feature(ABC):
     True
     """
 
-    #: What JSON calls the kind.
+    #: The name of the kind in JSON.
     kind: ClassVar[str]
 
     weight: float = field(default=1.0)
@@ -67,7 +68,7 @@ class Feature(ABC):
         """Return the columns for the molecule in `first`, a single frame with all atoms, or raise."""
 
     def spec(self) -> dict[str, Any]:
-        """Return what makes the same feature again, in terms that JSON has."""
+        """Return a description that JSON can hold and that restores the feature."""
         return {"kind": self.kind} | {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
 
 
@@ -80,6 +81,6 @@ def _plain(value: object) -> object:
 
 
 def residue_labels(residues: "list[md.core.topology.Residue]") -> list[str]:
-    """Return labels such as ``"ALA2"``, with the chain in front where the residues are of several."""
+    """Return labels such as ``"ALA2"``, preceded by the chain if the residues are of several chains."""
     chains = {residue.chain.index for residue in residues}
     return [f"{each.chain.index}:{each}" if len(chains) > 1 else str(each) for each in residues]

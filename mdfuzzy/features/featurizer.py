@@ -1,4 +1,4 @@
-"""The featuriser: from frames with all their atoms to rows of features."""
+"""The featuriser, which computes rows of features from frames with all their atoms."""
 
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from mdfuzzy.frames.features import Features
 if TYPE_CHECKING:
     import mdtraj as md
 
-#: The kinds of features by the names that JSON has for them.
+#: The kinds of features by their names in JSON.
 KINDS: dict[str, type[Feature]] = {
     each.kind: each
     for each in (Torsions, Distances, GroupDistances, ClosestDistances, Contacts, Coordinates, Function)
@@ -27,16 +27,16 @@ KINDS: dict[str, type[Feature]] = {
 
 @dataclass(frozen=True, eq=False)
 class Featurizer:
-    """How features are computed: the same for the trajectories that were clustered and for new ones.
+    """Compute features, in the same way for the clustered trajectories and for new ones.
 
     Attributes
     ----------
     features : tuple of Feature
-        What is computed from every frame; none if the features come from arrays or text files.
+        The features that are computed from every frame; empty if they come from arrays or text files.
     bound : tuple of Columns
-        The same for one molecule.
+        The columns of these features for one molecule.
     components : tuple of Components
-        What follows, such as TICA.
+        The reductions that are applied to the features, such as TICA.
 
     Examples
     --------
@@ -74,36 +74,36 @@ class Featurizer:
 
     @property
     def atoms(self) -> np.ndarray:
-        """The atoms that are used, ascending."""
+        """The atoms that are used, in ascending order."""
         return np.unique(np.concatenate([np.empty(0, np.int64), *(each.atoms for each in self.bound)]))
 
     def transform(self, frames: "md.Trajectory") -> np.ndarray:
         """Return the features of `frames`, (frames, columns) float32.
 
-        The frames have all atoms of the topology, and whole molecules. Every frame is
-        treated by itself, so trajectories can be transformed chunk by chunk.
+        The frames must have all atoms of the topology, and whole molecules. Every frame is transformed
+        independently, so trajectories can be transformed chunk by chunk.
         """
         return self.finish(self.compute(frames))
 
     def compute(self, frames: "md.Trajectory") -> np.ndarray:
-        """Return what is computed from `frames`, before any components."""
-        if self.features and not self.bound:  # it was written down
+        """Return the features computed from `frames`, before any reduction to components."""
+        if self.features and not self.bound:  # it was restored from a spec
             object.__setattr__(self, "bound", Featurizer.of(self.features, frames[0]).bound)
         parts = [each.compute(frames) for each in self.bound]
         return np.concatenate([np.empty((len(frames), 0)), *parts], axis=1, dtype=np.float32)
 
     def finish(self, rows: np.ndarray) -> np.ndarray:
-        """Return the components of computed `rows`."""
+        """Return the components of the computed `rows`."""
         for each in self.components:
             rows = each.apply(rows)
         return rows
 
     def then(self, components: Components) -> "Featurizer":
-        """Return the featuriser that computes these `components` afterwards."""
+        """Return a featuriser that also computes these `components`, after all others."""
         return replace(self, components=(*self.components, components))
 
     def completed(self, data: Features) -> Features:
-        """Return `data`, made by this featuriser up to some of its components, with all of them."""
+        """Return `data`, to which only the first of the components were applied, with all of them."""
         done = 0 if data.featurizer is None else len(data.featurizer.components)
         for each in self.components[done:]:
             if data.values.shape[1] == each.n_inputs:
@@ -111,7 +111,7 @@ class Featurizer:
         return data
 
     def spec(self) -> dict[str, Any]:
-        """Return what makes the same featuriser again, in terms that JSON has."""
+        """Return a description that JSON can hold and that restores the featuriser."""
         return {
             "features": [each.spec() for each in self.features],
             "components": [each.spec() for each in self.components],
@@ -119,7 +119,7 @@ class Featurizer:
 
     @classmethod
     def from_spec(cls, spec: dict[str, Any]) -> "Featurizer":
-        """Return the featuriser that a `spec` describes, for the molecule that it is used with first."""
+        """Return the featuriser that a `spec` describes, for the first molecule that it is used with."""
         features = tuple(feature_from(each) for each in spec["features"])
         return cls(features, components=tuple(Components.from_spec(each) for each in spec["components"]))
 
@@ -151,6 +151,6 @@ def follow(data: Features, components: Components) -> Features:
 
 
 def feature_from(spec: dict[str, Any]) -> Feature:
-    """Return the feature that was written down by `Feature.spec`."""
+    """Return the feature described by `Feature.spec`."""
     values = dict(spec)
     return KINDS[values.pop("kind")](**values)

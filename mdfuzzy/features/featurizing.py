@@ -1,4 +1,4 @@
-"""From trajectories to features, one chunk at a time."""
+"""Compute features of trajectories, one chunk at a time."""
 
 import logging
 import os
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     One: TypeAlias = (
         str | Feature | Given | Callable[[md.Trajectory], npt.ArrayLike] | np.ndarray | os.PathLike[str]
     )
-    #: What can be asked for.
+    #: One feature or several.
     Wanted: TypeAlias = One | Sequence[One]
 
 logger = logging.getLogger("mdfuzzy")
@@ -63,61 +63,61 @@ def featurize(
 ) -> Features:
     """Compute features of trajectories: torsions, distances, contacts and others.
 
-    Files are read in chunks, so the memory needed is that of the result plus one chunk. The result knows
-    its times, topology and sources, so structures, exports, kinetics and `assign` work as for `load`.
+    Files are read in chunks, so the memory holds only the result and one chunk. The result keeps times,
+    topology and sources, so structures, exports, kinetics and `assign` work as for `load`.
 
     Parameters
     ----------
     paths : path, glob, md.Trajectory, (n, atoms, 3) array, Universe, AtomGroup, list of these, or Frames
-        The trajectories, as for `load`; of `Frames` the same frames are read again.
+        The trajectories, as for `load`. For `Frames`, the same frames are read again.
     features : str, Feature, callable, array, path, a list of these, or Features
-        What to compute:
+        The features to compute:
 
-        - ``"torsions"``, ``"sidechains"``, ``"all-torsions"``: phi and psi; chi1 to chi5; both and omega;
+        - ``"torsions"``, ``"sidechains"``, ``"all-torsions"``: phi and psi; chi1 to chi5; these and omega;
         - ``"distances"``: between alpha carbons; ``"distances:name CB"``: between other atoms;
           ``"distances:name CA | resname LIG"``: between two sets of atoms;
         - ``"groups:resid 0 to 9 | resid 30 to 39"``: between centres of mass;
-        - ``"closest"``, ``"contacts"``: the closest heavy-atom distances of residues, and contacts that are
-          made and lost smoothly, with one or two selections as above;
-        - ``"coordinates:name CA"``: Cartesian, after superposition on the first frame;
+        - ``"closest"``, ``"contacts"``: the closest heavy-atom distances of residues, and smooth contacts,
+          with one or two selections as above;
+        - ``"coordinates:name CA"``: Cartesian coordinates after superposition on the first frame;
         - ``"columns:COLVAR:phi,psi"``: columns of a text file, or of an ``.npy`` file, one for each
           trajectory;
         - a class of `mdfuzzy.features` for further options; a function of an `md.Trajectory` that returns
           (frames,) or (frames, columns) numbers; an array with a row for each frame.
 
-        ``"2 * torsions"`` doubles the weight of a feature. `Features` that were computed before stand for the
-        same ones of new trajectories, with the same TICA.
+        ``"2 * torsions"`` doubles the weight of a feature. Pass `Features` that were computed before to
+        compute the same features of new trajectories, with the same TICA.
     top, stride, begin, end, whole, timestep, lengths, weights, log_weights, temperature
         As for `load`.
     atoms : str or (m,) array of int, optional
-        The atoms that structures are shown with and superposed by; by default the heavy atoms of the solute.
-        Features do not depend on them.
+        The atoms that are shown in structures and used to superpose them; by default the heavy atoms of the
+        solute. Features do not depend on them.
     reduction : features.Reduction, optional
-        Reduce the features to components at once: the same as `tica`, `vamp` or `pca` of the result, but the
-        files are read twice, and only the components are held in memory.
+        Reduce the features to components while reading. The result is the same as from `tica`, `vamp` or
+        `pca`, but the files are read twice, and only the components are held in memory.
     max_features : int
-        The most columns that are computed; more are an error before anything is read.
+        The largest number of columns; more raise an error before anything is read.
     scratch : path, optional
-        A folder for features that are more than memory holds, as for `load`.
+        A folder for features that do not fit into memory, as for `load`.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
 
     Returns
     -------
     Features
-        With names, units and periods. If there are several units, columns are weighted so that each counts
-        the same on average (`Features.column_weights`).
+        The features with names, units and periods. If there are several units, columns are weighted so that
+        each counts the same on average (`Features.column_weights`).
 
     Raises
     ------
     ValueError
-        If a selection has none of the features, there are too many columns or two that are equal, or columns
-        of a file do not fit the frames.
+        If a selection has none of the features, if there are too many columns or two equal ones, or if
+        columns of a file do not match the frames.
 
     See Also
     --------
-    load : Frames that are compared by RMSD.
-    tica : The slow linear combinations of features.
+    load : Load frames that are compared by RMSD.
+    tica : Compute the slow linear combinations of features.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def featurize(
 
 
 def _has_backbone(featurizer: Featurizer, topology: "md.Topology") -> bool:
-    """Whether the features hold phi and psi of all residues."""
+    """Return whether the features include phi and psi of all residues."""
     residues = backbone_residues(topology)
     return {f"{angle} {residue}" for angle in ("phi", "psi") for residue in residues} <= {*featurizer.names}
 
@@ -169,7 +169,7 @@ def _has_backbone(featurizer: Featurizer, topology: "md.Topology") -> bool:
 def _with_backbone(
     featurizer: Featurizer, values: np.ndarray | None, lengths: list[int], attributes: dict[str, Any]
 ) -> tuple[np.ndarray | None, list[int], dict[str, Any]]:
-    """Take phi and psi from the features if they were not computed beside them."""
+    """Take phi and psi from the features if they were not computed separately."""
     residues = attributes["residues"]
     if values is not None and residues and attributes["phi"] is None:
         place = {name: at for at, name in enumerate(featurizer.names)}
@@ -181,7 +181,7 @@ def _with_backbone(
 
 
 def _components(stream: Stream | LoadedStream, featurizer: Featurizer, reduction: Reduction) -> Features:
-    """Read the trajectories twice: to find the components, and to compute them."""
+    """Read the trajectories twice: first to find the components, then to compute them."""
     weights = tuple(each.weight for each in featurizer.features)
     names = featurizer.names
     _refuse_twins(names)
@@ -225,7 +225,7 @@ def _take(wanted: "Wanted") -> tuple[Feature | Given, ...]:
 
 
 def _same_again(data: Any) -> tuple[Feature, ...]:
-    """Return the features of `Features` that were computed before."""
+    """Return the features that existing `Features` were computed from."""
     featurizer = data.featurizer
     if not isinstance(featurizer, Featurizer) or not featurizer.features:
         raise InputTypeError(
@@ -246,7 +246,7 @@ def _assembled(
     lengths: list[int],
     attributes: dict[str, Any],
 ) -> Features:
-    """Put the columns that were computed and those that are given side by side, in the order asked for."""
+    """Combine the computed and the given columns in the requested order."""
     names: list[str] = []
     units: list[str] = []
     periods: list[float | None] = []
@@ -282,7 +282,7 @@ def _assembled(
 
 
 def _refuse_twins(names: Sequence[str]) -> None:
-    """Raise if two columns have one name: they are the same."""
+    """Raise if two columns have the same name and so are equal."""
     if len(set(names)) < len(names):
         twice = next(name for name in names if list(names).count(name) > 1)
         raise InputValueError(f"`features` must be different columns; got {twice!r} twice. Leave one out.")

@@ -1,4 +1,4 @@
-"""A function of the caller as a feature."""
+"""Features computed by a function of the caller."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,23 +17,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Function(Feature):
-    """What a function of an `md.Trajectory` returns.
+    """A feature computed by a function of an `md.Trajectory`.
 
     Attributes
     ----------
     function : callable
-        Takes an `md.Trajectory` with all atoms and returns (frames,) or (frames, columns) numbers. It is
-        called with some frames at a time, and must treat each by itself.
+        A function that takes an `md.Trajectory` with all atoms and returns (frames,) or (frames, columns)
+        numbers. It is called with some frames at a time, and must treat each frame independently.
     names : sequence of str, optional
-        The names of its columns.
+        The names of the columns.
     unit : str
-        Their unit.
+        The unit of the columns.
     period : float, optional
-        Their period, if they are periodic.
+        The period of the columns, if they are periodic.
     selection : str or (m,) int array, optional
-        The atoms that it uses, whose molecules are made whole; all heavy atoms of the solute by default.
+        The atoms that the function uses; by default all heavy atoms of the solute. Their molecules are made
+        whole.
     weight : float
-        By what the columns are multiplied in the distance between two frames.
+        The factor that multiplies the columns in the distance between two frames.
 
     Examples
     --------
@@ -52,7 +53,7 @@ class Function(Feature):
     selection: str | npt.ArrayLike | None = None
 
     def bind(self, first: "md.Trajectory") -> Columns:
-        """Return the columns for the molecule in `first`, on which the function is called once."""
+        """Return the columns for the molecule in `first`; the function is called once on it."""
         if not callable(self.function):
             raise InputTypeError(
                 f"`features` must have the function again that made them ({', '.join(self.names or [])}): a "
@@ -82,5 +83,5 @@ class Function(Feature):
         return Columns(names=names, unit=self.unit, periods=(self.period,) * d, atoms=atoms, compute=compute)
 
     def spec(self) -> dict[str, Any]:
-        """Return what is known of the function without its code."""
+        """Return a description of the function without its code."""
         return super().spec() | {"function": None}

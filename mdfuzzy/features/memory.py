@@ -1,4 +1,4 @@
-"""Features as plain arrays and texts, for files, and back."""
+"""Convert features to plain arrays and texts, for files, and back."""
 
 import json
 from collections.abc import Callable
@@ -11,12 +11,12 @@ from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.streaming import Source, topology_of
 from mdfuzzy.frames.trajectories import Trajectories
 
-#: What has a row for each frame, and other arrays.
+#: Arrays with a row for each frame, and other arrays.
 _ARRAYS = ("times", "weights", "phi", "psi", "atoms", "column_weights")
 
 
 def to_arrays(data: Trajectories) -> dict[str, np.ndarray] | None:
-    """Return what brings features back without the trajectories; None for data that are read again.
+    """Return arrays that restore features without the trajectories; None for data that are read again.
 
     Examples
     --------
@@ -48,9 +48,9 @@ def to_arrays(data: Trajectories) -> dict[str, np.ndarray] | None:
 
 
 def from_arrays(arrays: dict[str, np.ndarray], *, find: Callable[[str], str] = str) -> Features:
-    """Return the features of which these are the arrays.
+    """Return the features that were converted to these arrays.
 
-    `find` returns where a file is now that was at a path.
+    `find` takes the former path of a file and returns its present path.
     """
     about = json.loads(str(arrays["about"]))
     top = None if about["top"] is None else find(about["top"])

@@ -1,4 +1,4 @@
-"""From many features to few components: TICA, VAMP and PCA, through deeptime."""
+"""Reduce many features to few components by TICA, VAMP and PCA, with deeptime."""
 
 import re
 from dataclasses import dataclass
@@ -12,25 +12,26 @@ from mdfuzzy.features._dimensions import left_out_correlations, slow_components
 from mdfuzzy.features._moments import Moments
 from mdfuzzy.features.components import Components, Method, duration
 
-#: Directions of less variance than this, relative to the largest, are left out.
+#: Directions with a smaller variance than this, relative to the largest, are omitted.
 _SINGULAR = 1e-6
-#: The share of variance that the principal components have together, if not more than this are needed.
+#: The share of the variance that the principal components explain together, and their largest number.
 _VARIANCE, _MOST = 0.9, 5
 _UNITS = {"ps": 1.0, "ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reduction:
-    """How features are reduced to a few components.
+    """The reduction of features to a few components.
 
     Attributes
     ----------
     method : {"TICA", "VAMP", "PCA"}
-        The slow components of reversible dynamics; those of any dynamics; those of the largest variance.
+        The slow components of reversible dynamics, the slow components of any dynamics, or the components of
+        the largest variance.
     lag : float, optional
-        The lag time in ps; not for PCA.
+        The lag time in ps; not used for PCA.
     dim : int, optional
-        How many components; by default those that are slow on left-out data, at most 5.
+        The number of components; by default those that are slow on left-out data, at most 5.
     kinetic_map : bool
         Whether components are multiplied by their autocorrelation, so that distances are kinetic distances.
 
@@ -55,7 +56,7 @@ class Reduction:
 
     @classmethod
     def parse(cls, method: Method, text: str) -> "Reduction":
-        """Return the reduction by `method` of a `text` such as ``"1us:2"``: lag time and number."""
+        """Return the reduction by `method` with a lag time and a number from a `text` such as ``"1us:2"``."""
         first, _, last = text.partition(":")
         rule = "a lag time with a unit and, after a colon, the number of components, such as 10ns or 1us:2"
         if method == "PCA":
@@ -74,8 +75,8 @@ class Reduction:
     def frames(self, timestep: float | None, longest: int, *, known: bool = True) -> int:
         """Return the lag time in frames that are `timestep` ps apart, 0 for PCA, or raise.
 
-        `longest` is the number of frames of the longest trajectory. If the frames have no times, which are
-        then not `known`, the lag time counts frames.
+        `longest` is the number of frames of the longest trajectory. If the times of the frames are not
+        `known`, the lag time counts frames.
         """
         if self.lag is None or self.method == "PCA":
             return 0
@@ -113,19 +114,19 @@ class Reduction:
         Parameters
         ----------
         halves : list of Moments
-            Of the features with cosines and sines for periodic ones, in two halves of the data.
+            The moments of the features, with cosines and sines for periodic ones, in two halves of the data.
         lag : int
             The lag time in frames.
         timestep : float or None
             The time between frames in ps.
         inputs, periods, column_weights
-            Names, periods and weights of the features.
+            The names, periods and weights of the features.
         """
         moments = halves[0] if len(halves) == 1 else halves[0] + halves[1]
         spread = np.sqrt(np.clip(np.diag(moments.covariances(reversible=True).cov_00), 0, None))
         places = column_places(periods)
         self._check_columns(moments, inputs, spread, places)
-        # Which directions are singular must not depend on units.
+        # The choice of singular directions must not depend on units.
         factors = np.ones(len(spread)) if self.method == "PCA" else 1 / np.where(spread > 0, spread, 1)
         values, vectors = _ordered(self._decompose(moments.scaled(factors)))
         vectors = vectors * factors[:, None]
@@ -188,7 +189,7 @@ class Reduction:
     def _check_columns(
         self, moments: Moments, inputs: tuple[str, ...], spread: np.ndarray, places: list[np.ndarray]
     ) -> None:
-        """Warn of columns that carry nothing; raise if none carries anything."""
+        """Warn of constant or equal columns; raise if all are constant."""
         rounding = 1e-7 * (1 + np.abs(moments.mean_0))  # float32 values that are equal have this spread
         constant = [
             name for name, at in zip(inputs, places, strict=True) if (spread[at] <= rounding[at]).all()
@@ -210,7 +211,7 @@ class Reduction:
 
 
 def column_places(periods: tuple[float | None, ...]) -> list[np.ndarray]:
-    """Return where each feature stands among the embedded ones: in one column, or as cosine and sine.
+    """Return the columns of each feature among the embedded ones: one column, or a cosine and a sine.
 
     Examples
     --------
@@ -230,7 +231,7 @@ def _is_single(places: list[np.ndarray]) -> np.ndarray:
 
 
 def _ordered(model: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return eigenvalues or singular values, descending, and the coefficients of the components."""
+    """Return eigenvalues or singular values in descending order, and the coefficients of the components."""
     if isinstance(model, np.ndarray):
         values, vectors = np.linalg.eigh(model)
         values, vectors = values[::-1], vectors[:, ::-1]
@@ -242,7 +243,7 @@ def _ordered(model: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _correlations(c_00: np.ndarray, vectors: np.ndarray, places: list[np.ndarray]) -> np.ndarray:
-    """Return the correlation of each feature with each component; multiple of cosine and sine."""
+    """Return the correlation of each feature with each component; for cosine and sine the multiple one."""
     norms = np.sqrt(np.einsum("ek,ef,fk->k", vectors, c_00, vectors, optimize=True))
     covariances = c_00 @ vectors / norms
     found = np.empty((len(places), vectors.shape[1]))
@@ -258,7 +259,7 @@ def _correlations(c_00: np.ndarray, vectors: np.ndarray, places: list[np.ndarray
 
 
 def _signs(c_00: np.ndarray, vectors: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """Return the signs by which each component is positively correlated with what it says most about."""
+    """Return the signs that make the largest correlation of each component with a feature positive."""
     scaled = (c_00 @ vectors) / np.maximum(spread, np.finfo(float).tiny)[:, None]
     scaled[spread == 0] = 0
     strongest = np.abs(scaled).argmax(axis=0)
@@ -282,7 +283,7 @@ def _equal_columns(moments: Moments, spread: np.ndarray, places: list[np.ndarray
 
 
 def describe(components: Components) -> str:
-    """Return a line that says what components are, for messages.
+    """Return a line that describes components, for messages.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Features of several units in one distance: what each column is multiplied by."""
+"""Scale features of several units so that they can be combined in one distance."""
 
 import logging
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from mdfuzzy.features.components import embed
 
 logger = logging.getLogger("mdfuzzy")
 
-#: Rows from which the spread of the columns is estimated.
+#: The number of rows from which the spread of the columns is estimated.
 _SAMPLE = 20_000
 
 
@@ -19,11 +19,11 @@ def scale_columns(
     units: Sequence[str],
     weights: Sequence[float],
 ) -> np.ndarray | None:
-    """Return what to multiply the columns by, (d,); None if that is 1 for all.
+    """Return the factors that multiply the columns, (d,); None if all are 1.
 
     Columns of one unit keep their proportions: a distance that varies more counts more. If there are several
-    units, the columns of each are divided by the root of their mean variance, so that a column counts the
-    same on average, whatever its unit is. The weights of the features multiply that.
+    units, the columns of each unit are divided by the root of their mean variance. A column then counts the
+    same on average, whatever its unit is. The factors are multiplied by the weights of the features.
 
     Examples
     --------

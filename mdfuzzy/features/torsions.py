@@ -1,4 +1,4 @@
-"""Torsions: of the backbone, of the side chains, or of four given atoms each."""
+"""Torsions of the backbone, of the side chains, or of any four atoms."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from mdfuzzy.frames.streaming import atoms_of
 if TYPE_CHECKING:
     import mdtraj as md
 
-#: Which torsions: phi and psi; chi1 to chi5; these, those and omega.
+#: The kinds of torsions: phi and psi; chi1 to chi5; all of these and omega.
 Which = Literal["backbone", "sidechain", "all"]
 
-#: Torsions about whose axis a turn by 180 degrees exchanges equivalent atoms.
+#: Torsions for which a rotation by 180 degrees about the axis exchanges symmetry-equivalent atoms.
 _HALF_TURN = {
     *(("PHE", "chi2"), ("TYR", "chi2"), ("ASP", "chi2"), ("GLU", "chi3"), ("ARG", "chi5")),
 }
@@ -32,12 +32,12 @@ class Torsions(Feature):
     selection : str or (m,) int array, optional
         The residues, as a selection of any of their atoms; all by default.
     which : {"backbone", "sidechain", "all"}
-        Phi and psi; chi1 to chi5; or these, those and omega. Chi2 of Phe, Tyr and Asp, chi3 of Glu and chi5
-        of Arg have a period of 180 degrees: a half turn exchanges equivalent atoms.
+        Phi and psi; chi1 to chi5; or all of these and omega. Chi2 of Phe, Tyr and Asp, chi3 of Glu and chi5
+        of Arg have a period of 180 degrees, because a half turn exchanges symmetry-equivalent atoms.
     quartets : (m, 4) int array, optional
-        Instead: four atoms for each torsion, of any molecule.
+        Four atoms for each torsion, of any molecule, instead of a selection.
     weight : float
-        By what the columns are multiplied in the distance between two frames.
+        The factor that multiplies the columns in the distance between two frames.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Torsions(Feature):
         def compute(frames: "md.Trajectory") -> np.ndarray:
             import mdtraj as md
 
-            # Whole molecules need no periodic images, and without bonds mdtraj takes the nearest.
+            # Whole molecules need no periodic images; without bonds, mdtraj takes the nearest images.
             periodic = topology.n_bonds == 0
             return np.degrees(md.compute_dihedrals(frames, quartets, periodic=periodic))
 
@@ -115,7 +115,7 @@ def _named(
     """Yield the atoms, the name and the residue of every torsion of a kind."""
     from mdtraj.geometry import dihedral
 
-    # The atom that belongs to the residue after which the torsion is called: CA, of omega that before C-N.
+    # The atom of the residue that gives the torsion its name: CA, for omega the CA before C-N.
     backbone = [("phi", dihedral.indices_phi, 2), ("psi", dihedral.indices_psi, 1)]
     omega = [("omega", dihedral.indices_omega, 1)]
     side = [(f"chi{n}", getattr(dihedral, f"indices_chi{n}"), 1) for n in range(1, 6)]
