@@ -1,11 +1,11 @@
 """mdfuzzy: the metastable states of a molecule and the transitions between them.
 
-The data flows one way, and every step is a function::
+The data flow in one direction, and every step is a function::
 
     load or featurize -> nearest neighbours -> dtm_log_density -> compute_persistence ->
     find_reached_cores -> solve_memberships
 
-Names are imported on first use (PEP 562), so that ``import mdfuzzy`` answers at once.
+Names are imported on first use (PEP 562), so that ``import mdfuzzy`` is fast.
 """
 
 from importlib import import_module
@@ -13,7 +13,7 @@ from importlib import import_module
 __version__ = "0.2.0"
 
 #: The folders in the order of the data flow, each with its public names by module. A folder imports only
-#: folders that precede it here. An empty entry is a folder that is a public module, or has no public names.
+#: folders that precede it here. A folder with an empty entry is a public module, or has no public names.
 _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
     "_kernels": {},
     "frames": {
@@ -84,7 +84,7 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
     "cli": {},
 }
 
-#: Where each public name lives.
+#: The module of each public name.
 _HOME = {
     name: f"{folder}.{module}"
     for folder, modules in _STAGES.items()

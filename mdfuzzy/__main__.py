@@ -1,4 +1,4 @@
-"""``python -m mdfuzzy``: the command line, where the command itself is not on the path."""
+"""Run the command line as ``python -m mdfuzzy``, also where the command is not on the path."""
 
 import sys
 

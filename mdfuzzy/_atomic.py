@@ -1,8 +1,8 @@
-"""Files that appear whole or not at all, and folders in which only our own files are ever replaced.
+"""Write files that appear complete or not at all, and folders in which only our own files are replaced.
 
-A file is written under another name beside its place, a draft, and then renamed. A folder that we fill holds
-a record of the files that we wrote, and nothing else in it is replaced or removed. Symbolic links are never
-followed: a link in the place of a file or of a folder inside is an error.
+A file is first written as a draft, under another name in the same folder, and then renamed. A folder that we
+fill holds a record of the files that we wrote, and nothing else in it is replaced or removed. Symbolic links
+are never followed: a link in place of a file or of a folder inside is an error.
 """
 
 import os
@@ -13,13 +13,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-#: The names of drafts, which nothing else has.
+#: The pattern of the names of drafts, which no other file has.
 _DRAFT = re.compile(r"\.mdfuzzy-[0-9a-f]{16}\.draft")
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file to fill. When all went well it is at `path` and on the disk, otherwise it is gone.
+    """Yield a file to fill; it appears at `path` after success and is removed after an error.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def remove_drafts(folder: Path) -> None:
-    """Remove the drafts that killed writers left in a folder. Only its one writer may call this."""
+    """Remove drafts that killed writers left in a folder; only the one writer of it may call this."""
     for left_over in list(folder.iterdir()) if is_folder(folder) else ():
         if _DRAFT.fullmatch(left_over.name):
             if is_folder(left_over):
@@ -57,12 +57,12 @@ def remove_drafts(folder: Path) -> None:
 
 
 def is_draft(name: str) -> bool:
-    """Whether a file of this name is a draft."""
+    """Return whether a file of this name is a draft."""
     return _DRAFT.fullmatch(name) is not None
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is a folder at `path`, and not a link to one."""
+    """Return whether there is a folder at `path`, and not a link to one."""
     return path.is_dir() and not path.is_symlink()
 
 
@@ -80,7 +80,7 @@ def refuse_links(folder: Path, *, inside: Path) -> None:
 
 @contextmanager
 def new_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[BinaryIO]:
-    """Yield a file to fill, which takes its place at `path` when all went well and else disappears."""
+    """Yield a file to fill; it is moved to `path` after success and removed after an error."""
     path = Path(path).expanduser().absolute()
     with _explaining("path", path):
         if path.is_symlink():
@@ -104,11 +104,11 @@ def new_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[Binar
 def new_files(
     folder: str | os.PathLike[str], kind: str, *, overwrite: bool, keep: bool = False
 ) -> Iterator[Path]:
-    """Yield an empty folder to fill, whose files appear in `folder` when all went well.
+    """Yield an empty folder to fill; after success its files appear in `folder`.
 
-    A record of them is kept there, as ``.mdfuzzy-KIND``: by it a later call with `overwrite` knows which
-    files are its own. It replaces these, removes those that it does not write again (unless `keep`), and
-    touches no others.
+    A record of the files is kept there, as ``.mdfuzzy-KIND``. A later call with `overwrite` identifies its
+    own files by this record. It replaces them, removes those that it does not write again (unless `keep`),
+    and touches no other files.
     """
     folder = Path(folder).expanduser().absolute()
     with _explaining("folder", folder):
@@ -139,9 +139,9 @@ def new_files(
 
 
 def remove_recorded(folder: Path) -> int:
-    """Remove the files that `new_files` wrote into a folder or the folders in it; return how many.
+    """Remove the files that `new_files` wrote into a folder or its subfolders; return their number.
 
-    Other files are left, and so are folders that hold them.
+    Other files stay, and so do folders that hold them.
     """
     removed = 0
     for record in sorted(folder.rglob(".mdfuzzy-*")) if is_folder(folder) else []:
@@ -163,12 +163,12 @@ def remove_recorded(folder: Path) -> int:
 
 
 def adopt_files(folder: Path, kind: str, files: list[Path]) -> None:
-    """Record that we wrote `files`, relative to `folder`: for folders that were written without a record."""
+    """Record `files`, relative to `folder`, as written by us, for folders that have no record yet."""
     _write_record(folder / f".mdfuzzy-{kind}", sorted(files))
 
 
 def _replace(stage: Path, folder: Path, files: list[Path], record: Path, *, keep: bool) -> None:
-    """Move files from `stage` to `folder` and remove those of the earlier record that are not among them."""
+    """Move files from `stage` to `folder` and remove other files of the earlier record."""
     old = _read_record(folder / record)
     for file in files:
         inside = [folder / part for part in file.parents if os.path.lexists(folder / part)]
@@ -179,7 +179,7 @@ def _replace(stage: Path, folder: Path, files: list[Path], record: Path, *, keep
                 f"holds {str(taken.relative_to(folder))!r}, which no earlier export wrote. Give another "
                 "folder."
             )
-    # Whenever the writer dies, the record names all of its files.
+    # The record names all files at any time, even if the writer is killed.
     _write_record(stage / "record", sorted({*old, *files}))
     os.replace(stage / "record", folder / record)
     for file in files:
@@ -199,12 +199,12 @@ def _replace(stage: Path, folder: Path, files: list[Path], record: Path, *, keep
 
 
 def draft_in(folder: Path) -> Path:
-    """Return a name in `folder` that nothing has. Not `tempfile`, whose files only their owner may read."""
+    """Return an unused name in `folder`; files of `tempfile` would be readable by their owner only."""
     return folder / f".mdfuzzy-{os.urandom(8).hex()}.draft"
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a rename in the folder last; some systems cannot, and do not need it."""
+    """Write a rename in the folder to the disk; some systems cannot do this and do not need it."""
     with suppress(OSError, AttributeError):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -218,7 +218,7 @@ def _write_record(path: Path, files: list[Path]) -> None:
 
 
 def _read_record(path: Path) -> set[Path]:
-    """Return the files that an earlier export wrote; names that lead out of the folder are none of them."""
+    """Return the files that an earlier export wrote, without names that lead out of the folder."""
     if path.is_symlink() or not path.is_file():
         return set()
     names = [Path(line) for line in path.read_text(encoding="utf-8", errors="replace").splitlines()]
@@ -227,7 +227,7 @@ def _read_record(path: Path) -> set[Path]:
 
 @contextmanager
 def _making(name: str, folder: Path) -> Iterator[None]:
-    """Make a folder with its parents; when something fails later, remove those that were made."""
+    """Make a folder with its parents; after a later error, remove the folders that were made."""
     with _explaining(name, folder):
         missing = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
@@ -242,7 +242,7 @@ def _making(name: str, folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _explaining(name: str, path: Path) -> Iterator[None]:
-    """Name the argument when the system refuses (our own errors have no number)."""
+    """Name the argument in errors of the operating system (our own errors have no number)."""
     try:
         yield
     except OSError as error:

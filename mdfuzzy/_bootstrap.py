@@ -1,9 +1,9 @@
-"""The one bootstrap of the package: whole trajectories, or blocks of the few that there are.
+"""The bootstrap of whole trajectories, or of blocks if there are few trajectories.
 
-Frames of one trajectory are not independent, trajectories are. So whole trajectories are drawn with
-replacement, as many as there are. With fewer than five of them the draws would hardly differ, and a single
-one could not be drawn at all; then each is cut into blocks that are long next to the correlation time, and
-the blocks are drawn.
+Frames of one trajectory are correlated, but trajectories are independent. Therefore a bootstrap sample draws
+whole trajectories with replacement, as many as there are. With fewer than five trajectories the samples would
+hardly differ, and with one they would all be equal. Then each trajectory is cut into blocks that are longer
+than the correlation time, and the blocks are drawn.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
 
-#: With so many trajectories or more, whole trajectories are drawn.
+#: The smallest number of trajectories for which whole trajectories are drawn.
 ENOUGH_TRAJECTORIES = 5
 #: The window of the autocorrelation function, in integrated correlation times (Sokal).
 _WINDOW = 5.0
@@ -56,7 +56,7 @@ class BootstrapUnits(ReadOnly):
 
     @property
     def words(self) -> str:
-        """What is drawn, for messages."""
+        """The units that are drawn, in words, for messages."""
         return "whole trajectories" if self.block is None else f"blocks of {self.block:,} frames"
 
     def draw(self, n_bootstrap: int, *, seed: int) -> np.ndarray:
@@ -73,23 +73,24 @@ class BootstrapUnits(ReadOnly):
 def bootstrap_units(lengths: npt.ArrayLike, *, inefficiency: float) -> BootstrapUnits:
     r"""Divide trajectories into the parts that a bootstrap draws.
 
-    Five trajectories or more are drawn whole. Fewer are cut into blocks of
-    :math:`g (n/g)^{1/3}` frames, with g the statistical inefficiency and n the number of frames: the rate at
-    which the bias of the variance (correlations across the cuts, in proportion to g/L) and its noise (from
-    the number of blocks) are of one size (Künsch, 1989).
+    Five trajectories or more are drawn whole. Fewer are cut into blocks of L = :math:`g (n/g)^{1/3}` frames,
+    with g the statistical inefficiency and n the number of frames. At this rate two errors of the variance
+    are of equal size: the bias from correlations across the cuts, in proportion to g/L, and the noise from
+    the number of blocks (Künsch, 1989).
 
     Parameters
     ----------
     lengths : (T,) array of int
-        Frames per trajectory.
+        The number of frames of each trajectory.
     inefficiency : float
-        g, at least 1: the number of frames that tell as much as one independent one (see
+        g, at least 1: the number of frames that carry the information of one independent frame (see
         `statistical_inefficiency`). Not used if whole trajectories are drawn.
 
     Returns
     -------
     BootstrapUnits
-        The last block of a trajectory takes what is left over; a trajectory shorter than a block is one.
+        The parts. The last block of a trajectory takes the remainder; a trajectory shorter than a block is
+        one block.
 
     Examples
     --------
@@ -115,21 +116,22 @@ def bootstrap_units(lengths: npt.ArrayLike, *, inefficiency: float) -> Bootstrap
 
 
 def statistical_inefficiency(series: Sequence[np.ndarray]) -> float:
-    r"""Estimate how many frames tell as much as one independent frame.
+    r"""Estimate the statistical inefficiency, the number of frames per independent frame.
 
     :math:`g = 1 + 2 \sum_{t=1}^{W} \rho(t)` with the autocorrelation function :math:`\rho` about the mean of
-    all trajectories, summed up to the first W that is at least five times g/2 (the automatic window of
-    Sokal, 1989): beyond it the estimate of :math:`\rho` is noise.
+    all trajectories. The sum ends at the first W that is at least five times g/2 (the automatic window of
+    Sokal, 1989), because beyond it the estimate of :math:`\rho` is noise.
 
     Parameters
     ----------
     series : sequence of (n_i,) or (n_i, p) arrays
-        One per trajectory. Of several columns, such as the indicators of states, the largest g counts.
+        One array per trajectory. For several columns, such as the indicators of states, the result is the
+        largest g.
 
     Returns
     -------
     float
-        At least 1; 1 for columns that do not vary.
+        The statistical inefficiency, at least 1; 1 for constant columns.
 
     Examples
     --------
@@ -147,7 +149,7 @@ def statistical_inefficiency(series: Sequence[np.ndarray]) -> float:
         for c in range(len(means)):
             power = np.abs(np.fft.rfft(each[:, c] - means[c], size)) ** 2
             sums[: len(each), c] += np.fft.irfft(power, size)[: len(each)]
-    # The number of pairs at each lag: trajectories end.
+    # The number of pairs at each lag decreases because trajectories end.
     pairs = np.sum([np.maximum(len(each) - np.arange(longest), 0) for each in columns], axis=0)
     largest = 1.0
     for c in np.flatnonzero(sums[0] > 1e-12 * sum(map(len, columns))).tolist():
@@ -157,12 +159,12 @@ def statistical_inefficiency(series: Sequence[np.ndarray]) -> float:
 
 
 def inefficiency_of(rho: np.ndarray) -> float:
-    """Return 1 + twice the sum of an autocorrelation function up to the automatic window, at least 1."""
+    """Return 1 plus twice the sum of an autocorrelation function up to the automatic window, at least 1."""
     return max(1.0, float(1 + 2 * rho[1 : automatic_window(rho) + 1].sum()))
 
 
 def automatic_window(rho: np.ndarray) -> int:
-    """Return the first lag of at least five times the correlation time summed up to it; the last if none.
+    """Return the first lag of at least five times the correlation time summed up to it, or the last lag.
 
     Examples
     --------
@@ -177,7 +179,7 @@ def automatic_window(rho: np.ndarray) -> int:
 
 
 def interval(values: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the middle share of the rows; NaN where they are infinite or there are no rows.
+    """Return the limits of the central interval of the rows; NaN if they are infinite or there are no rows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Argument checks: every error names the argument, the rule, the value and the remedy."""
+"""Check arguments; every error names the argument, the rule, the value and the remedy."""
 
 from collections.abc import Sequence
 from numbers import Integral, Real
@@ -10,10 +10,10 @@ Choice = TypeVar("Choice", bound=str)
 
 
 class InputError(Exception):
-    """Input that breaks a rule. The message names the argument, the rule, the value and the remedy.
+    """Input that violates a rule; the message names the argument, the rule, the value and the remedy.
 
-    Every such error is also a ValueError, a TypeError or an IndexError. Errors of these types that are no
-    `InputError` are faults of the program.
+    Every such error is also a ValueError, a TypeError or an IndexError. Errors of these types that are not
+    an `InputError` are bugs of the program.
 
     Examples
     --------
@@ -29,19 +29,19 @@ class InputError(Exception):
 
 
 class InputValueError(InputError, ValueError):
-    """A value that breaks a rule."""
+    """A value that violates a rule."""
 
     __module__ = "mdfuzzy"
 
 
 class InputTypeError(InputError, TypeError):
-    """A value of another type than the rule allows."""
+    """A value of a type that the rule does not allow."""
 
     __module__ = "mdfuzzy"
 
 
 class InputIndexError(InputError, IndexError):
-    """A place beyond the end."""
+    """An index beyond the end."""
 
     __module__ = "mdfuzzy"
 
@@ -118,7 +118,7 @@ def check_type(name: str, value: object, *kinds: type | None, remedy: str = "") 
 
 
 def check_numbers(name: str, values: object) -> np.ndarray:
-    """Return `values` as a float64 array, not copied if it is one, or raise."""
+    """Return `values` as a float64 array, without a copy if it is one, or raise."""
     check_unmasked(name, values)
     try:
         array = np.asarray(values)
@@ -134,7 +134,7 @@ def check_numbers(name: str, values: object) -> np.ndarray:
 
 
 def check_unmasked(name: str, values: object) -> None:
-    """Raise if an array has masked entries, which would be taken for numbers."""
+    """Raise if an array has masked entries, which would be treated as numbers."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         count = np.count_nonzero(np.ma.getmaskarray(values))
         raise InputValueError(
@@ -144,7 +144,7 @@ def check_unmasked(name: str, values: object) -> None:
 
 
 def check_finite(name: str, array: np.ndarray, *, remedy: str = "") -> np.ndarray:
-    """Return `array` if every entry is finite; otherwise raise and say where the first bad one is."""
+    """Return `array` if every entry is finite; otherwise raise and name the first one that is not."""
     finite = np.isfinite(array)
     if not finite.all():
         where = tuple(int(i) for i in np.argwhere(~finite)[0])
@@ -164,7 +164,7 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 
 class ReadOnly:
-    """Results whose arrays cannot be written to, copies of them (`pickle`, `copy.deepcopy`) included.
+    """Base class of results with read-only arrays, also in copies (`pickle`, `copy.deepcopy`).
 
     Examples
     --------
@@ -179,7 +179,7 @@ class ReadOnly:
 
 
 def _read_only_inside(value: object) -> object:
-    """Return arrays, and those in a tuple, such that they cannot be written to; other things as they are."""
+    """Return arrays, also those in a tuple, as read-only arrays, and other objects as they are."""
     if isinstance(value, np.ndarray):
         return read_only(value)
     if type(value) is tuple:

@@ -1,16 +1,16 @@
-"""Words for users: warnings that point at their own line, and numbers of things."""
+"""Format messages for users: warnings that point at the line of the user, counts and times."""
 
 import sys
 import warnings
 from collections.abc import Sequence
 from math import isfinite
 
-#: This package, and the one whose analyses call it in turn.
+#: This package, and MDAnalysis, whose analyses call it.
 _NOT_THE_USER = (__name__.split(".")[0], "MDAnalysis")
 
 
 def warn_user(message: str) -> None:
-    """Give a UserWarning at the innermost line outside this package and MDAnalysis.
+    """Issue a UserWarning at the innermost line outside this package and MDAnalysis.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def _package_of(module: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number of things in words.
+    """Return a count with its noun in words.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def time_span(low: float, high: float, unit: str) -> str:
-    """Return the range of a time, which may be open on either side.
+    """Return a range of times in words; it may be open on either side.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def time_span(low: float, high: float, unit: str) -> str:
 
 
 def duration(value: float, unit: str) -> str:
-    """Return a time with three digits, in the unit in which people read it; frames stay frames.
+    """Return a time with three digits, in the most readable unit; frames stay frames.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def duration(value: float, unit: str) -> str:
 
 
 def time_unit(longest: float, unit: str) -> tuple[float, str]:
-    """Return the factor and the unit in which times up to `longest` ps are read easily; frames stay frames.
+    """Return the factor and the most readable unit for times up to `longest` ps; frames stay frames.
 
     Examples
     --------
@@ -91,6 +91,6 @@ def time_unit(longest: float, unit: str) -> tuple[float, str]:
 
 
 def shorten(names: Sequence[object]) -> str:
-    """List names, leaving out the middle of a long list."""
+    """List names, omitting the middle of a long list."""
     words = [str(name) for name in names]
     return ", ".join(words if len(words) <= 6 else [*words[:3], f"... ({len(words)} in all) ...", words[-1]])

@@ -1,4 +1,4 @@
-"""How many threads the kernels use."""
+"""Control the number of threads that the kernels use."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -7,18 +7,18 @@ from contextvars import ContextVar
 
 from mdfuzzy._check import check_int
 
-#: The threads that `share` uses: (how many, who they are).
+#: The threads that `share` uses: their number and their pool.
 _THREADS: ContextVar[tuple[int, ThreadPoolExecutor | None]] = ContextVar("threads", default=(1, None))
-#: The most threads that anything may use where no number is given; None for every core.
+#: The largest number of threads where none is given; None for every core.
 _LIMIT: ContextVar[int | None] = ContextVar("limit", default=None)
-#: Parts for every thread, so that none waits long for the last.
+#: The number of parts per thread, so that no thread waits long for the last part.
 _PARTS = 4
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Return the number of threads that `n_jobs` asks for.
+    """Return the number of threads that `n_jobs` requests.
 
-    None or -1 asks for every core that this process may use, or for as many as `limited_threads` allows.
+    None or -1 requests every core that this process may use, or as many as `limited_threads` allows.
 
     Examples
     --------
@@ -35,9 +35,9 @@ def thread_count(n_jobs: int | None) -> int:
 
 @contextmanager
 def limited_threads(n_jobs: int | None) -> Iterator[None]:
-    """Inside the block, nothing uses more than `n_jobs` threads: neither our kernels nor the linear algebra.
+    """Limit our kernels and the linear algebra to `n_jobs` threads inside the block.
 
-    So that a number of threads that a user gave holds for every step, however deep in a call.
+    A number of threads given by the user then applies to every step, at any depth of calls.
 
     Examples
     --------
@@ -60,12 +60,12 @@ def limited_threads(n_jobs: int | None) -> Iterator[None]:
 
 @contextmanager
 def using_threads(n_jobs: int | None) -> Iterator[int]:
-    """Inside the block, `n_jobs` threads do what is passed to `share`, and what numba runs in parallel."""
+    """Use `n_jobs` threads inside the block, for calls of `share` and for parallel code of numba."""
     import numba
 
     before = numba.get_num_threads()
     count = thread_count(n_jobs)
-    with ThreadPoolExecutor(count) as pool:  # it starts a thread only when there is something to do
+    with ThreadPoolExecutor(count) as pool:  # it starts a thread only when there is work
         numba.set_num_threads(count)
         outer = _THREADS.set((count, pool))
         try:
@@ -78,8 +78,8 @@ def using_threads(n_jobs: int | None) -> Iterator[int]:
 def share(kernel: Callable[..., object], total: int, *arguments: object) -> None:
     """Call ``kernel(first, last, *arguments)`` for ranges that make up ``range(total)``, in threads.
 
-    The threads are those of `using_threads`; outside of its block all is done at once by the caller. For
-    kernels that release the interpreter lock and write only to their own range: then the result does not
+    The threads are those of `using_threads`; outside of its block the calling thread does all the work. The
+    kernels must release the interpreter lock and write only to their own range. The result then does not
     depend on the ranges.
 
     Examples
@@ -103,9 +103,9 @@ def share(kernel: Callable[..., object], total: int, *arguments: object) -> None
 def run_ranges(work: Callable[[int, int], object], total: int, step: int, n_jobs: int | None) -> None:
     """Call ``work(first, last)`` for the ranges of at most `step` that make up ``range(total)``, in threads.
 
-    For kernels that release the interpreter lock and write only to their own range. An exception, Ctrl-C
-    among them, cancels the ranges that have not begun and is raised when those under way have ended:
-    nothing goes on running.
+    The kernels must release the interpreter lock and write only to their own range. An exception, including
+    Ctrl-C, cancels the ranges that have not begun. It is raised when the running ranges have ended, so that
+    nothing continues in the background.
 
     Examples
     --------
@@ -123,9 +123,9 @@ def run_ranges(work: Callable[[int, int], object], total: int, step: int, n_jobs
 def run_in_turn(
     work: Callable[[int, int], object], parts: Sequence[slice], step: int, n_jobs: int | None
 ) -> Generator[int, None, None]:
-    """Do the same for several parts; yield the number of each when it is done, in their order.
+    """Call work on ranges of several parts in threads; yield the number of each finished part, in order.
 
-    The threads go on with the next parts meanwhile. They end when the generator is closed.
+    Meanwhile the threads continue with the next parts. They end when the generator is closed.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def _submit(
 
 
 def _cancel(futures: list[Future[object]]) -> None:
-    """Cancel what has not begun, and wait for what is under way."""
+    """Cancel calls that have not begun, and wait for running ones."""
     for future in futures:
         future.cancel()
     wait(futures)

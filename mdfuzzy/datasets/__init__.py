@@ -1,4 +1,4 @@
-"""Data to try the package on: simulated alanine dipeptide, bundled with it, and synthetic points."""
+"""Example data: simulated alanine dipeptide, bundled with the package, and synthetic points."""
 
 from mdfuzzy.datasets.alanine import alanine_dipeptide, folder, provenance
 from mdfuzzy.datasets.points import spirals, two_links, unbalanced_gaussians

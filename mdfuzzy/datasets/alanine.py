@@ -10,23 +10,23 @@ _FOLDER = Path(__file__).parent / "ala2"
 
 
 def alanine_dipeptide(*, stride: int = 1) -> "Frames":
-    """Load 6 ns of simulated alanine dipeptide: 30,000 frames, two trajectories, the five states.
+    """Load 6 ns of simulated alanine dipeptide: 30,000 frames in two trajectories, with five states.
 
-    Two pieces, contiguous in time, with a frame every 0.2 ps: the first starts at phi > 0 and leaves it,
-    the second enters and leaves it. They are good for finding states and transitions, not for
-    populations (phi > 0 is over-represented) or slow kinetics (only two exits from it occur): see
-    `provenance`.
+    The data are two pieces, each contiguous in time, with a frame every 0.2 ps. The first piece starts at
+    phi > 0 and leaves this region; the second enters and leaves it. Use them to find states and transitions,
+    not to estimate populations (phi > 0 is over-represented) or slow kinetics (only two exits from positive
+    phi occur): see `provenance`.
 
     Parameters
     ----------
     stride : int
-        Load every Nth frame. With a stride of 10 (2 ps) or more the smallest state has too few frames to be
-        found.
+        Load every Nth frame. With a stride of 10 (2 ps) or more, the smallest state has too few frames to
+        be found.
 
     Returns
     -------
     Frames
-        The ten heavy atoms, with times, and phi and psi of the alanine.
+        The ten heavy atoms, with times and with phi and psi of the alanine.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def folder() -> Path:
 
 
 def provenance() -> str:
-    """Return a description of the data: how it was simulated, and what it is suited for.
+    """Return a description of the data: the simulation, and suitable uses.
 
     Examples
     --------

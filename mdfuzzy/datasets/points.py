@@ -1,18 +1,18 @@
-"""Synthetic points on which the properties of the algorithm can be seen."""
+"""Synthetic points that show properties of the algorithm."""
 
 import numpy as np
 
 from mdfuzzy._check import check_int
 
-_FEWEST = 50  # points, so that every part of a set has some
+_FEWEST = 50  # points, so that no part of a set is empty
 
 
 def unbalanced_gaussians(n: int, *, dimensions: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Draw from a wide and heavy Gaussian on the left and a narrow and light one on the right.
+    """Draw points from a wide Gaussian with 85 % of the weight and a narrow one with 15 %.
 
-    85 % of the points are around the origin with standard deviation 1, 15 % around (4, 0, ...) with 0.6. On
-    such data Bonis and Oudot show that a walk which must hit a single point forgets where it began; the more
-    so, the more points and dimensions there are.
+    85 % of the points are around the origin with standard deviation 1, and 15 % around (4, 0, ...) with
+    standard deviation 0.6. On such data Bonis and Oudot show that a walk that must hit a single point forgets
+    where it began. The effect grows with the numbers of points and dimensions.
 
     Parameters
     ----------
@@ -21,12 +21,12 @@ def unbalanced_gaussians(n: int, *, dimensions: int = 2, seed: int = 0) -> tuple
     dimensions : int
         Number of coordinates, at least 1.
     seed : int
-        Of the random numbers.
+        Random seed.
 
     Returns
     -------
     points : (n, dimensions) float64
-        The centres differ in the first coordinate.
+        The points; the centres of the two Gaussians differ in the first coordinate.
     labels : (n,) int64
         0 for the left Gaussian, 1 for the right one.
 
@@ -48,20 +48,20 @@ def two_links(n: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Draw two dense clusters joined by two links, one of uniform density and one with a gap.
 
     The clusters are Gaussians around (-3, 0) and (3, 0) with standard deviation 0.5. The links are bands of
-    width 0.6 between them: that below is uniform, while the density of that above falls to a twentieth in its
-    middle. On such data Bonis and Oudot show what the temperature does.
+    width 0.6 between them. The lower link is uniform; the density of the upper link falls to a twentieth in
+    its middle. On such data Bonis and Oudot show the effect of the walk temperature.
 
     Parameters
     ----------
     n : int
         Number of points, at least 50.
     seed : int
-        Of the random numbers.
+        Random seed.
 
     Returns
     -------
     points : (n, 2) float64
-        In the plane.
+        Points in the plane.
     parts : (n,) int64
         0 for the left cluster, 1 for the right one, 2 for the uniform link, 3 for the link with a gap.
 
@@ -78,7 +78,7 @@ def two_links(n: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     end, width = 3.0, 0.6
     places = np.linspace(-end, end, 1_001)
     density = 1.0 - 0.95 * np.exp(-0.5 * (places / 0.8) ** 2)
-    below = np.cumsum(density) - density[0]  # the share of the link that is left of each place, not scaled
+    below = np.cumsum(density) - density[0]  # the unscaled share of the link to the left of each position
     along = np.concatenate(
         [rng.uniform(-end, end, uniform), np.interp(rng.random(gap) * below[-1], below, places)]
     )
@@ -92,20 +92,20 @@ def spirals(n: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Draw two interleaved spirals in clutter; the head of each is close to the tail of the other.
 
     Each spiral makes one turn; it is densest at its head, the inner end. A tenth of the points is spread
-    evenly over the square around them. On such data Bonis and Oudot show that only a cold walk tells clusters
-    apart that are separated by a gap in the density but not by distance.
+    evenly over the square around them. On such data Bonis and Oudot show that only a walk at a low
+    temperature distinguishes clusters that are separated by a gap in the density but not by distance.
 
     Parameters
     ----------
     n : int
         Number of points, at least 50.
     seed : int
-        Of the random numbers.
+        Random seed.
 
     Returns
     -------
     points : (n, 2) float64
-        In the plane.
+        Points in the plane.
     labels : (n,) int64
         0 and 1 for the spirals, 2 for the clutter.
 
@@ -119,7 +119,7 @@ def spirals(n: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = _generator(n, seed)
     labels = _parts(n, [0.45, 0.45, 0.1])
     arms = labels < 2
-    # Shares of the way from head to tail, whose density falls in a straight line to 0.3 of what it is first.
+    # Positions from head (0) to tail (1); the density falls linearly to 0.3 of its value at the head.
     tail = 0.3
     along = (1 - np.sqrt(1 - (1 - tail**2) * rng.random(np.count_nonzero(arms)))) / (1 - tail)
     angles = 2 * np.pi * along + np.pi * labels[arms]
@@ -136,6 +136,6 @@ def _generator(n: int, seed: int) -> np.random.Generator:
 
 
 def _parts(n: int, shares: list[float]) -> np.ndarray:
-    """Return the part that each of n points belongs to, in order; the last takes what rounding leaves."""
+    """Return the part of each of n points, in order; the last part takes the remainder after rounding."""
     sizes = np.round(n * np.array(shares[:-1])).astype(np.int64)
     return np.repeat(np.arange(len(shares)), [*sizes, n - sizes.sum()])
