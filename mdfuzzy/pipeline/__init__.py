@@ -1,1 +1,1 @@
-"""All steps in one call: settings, the run, its result, and what is computed from it."""
+"""All steps in one call: settings, the run, its result, and analyses of the result."""

@@ -1,4 +1,4 @@
-"""Results as named arrays and back: what a store keeps of a step. Nothing needs pickle."""
+"""Conversion of results to named arrays and back, for a store. Pickle is not needed."""
 
 from dataclasses import fields, is_dataclass
 from types import UnionType
@@ -6,14 +6,14 @@ from typing import Any, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-#: Between the name of a field and those inside it.
+#: Separator between the name of a field and the names of the fields inside it.
 _INSIDE = "."
 
 
 def pack(result: object) -> dict[str, np.ndarray]:
     """Return an array, a number, a text or a dataclass of such (tuples and None allowed) as named arrays.
 
-    Of a tuple of arrays the values are kept in one array, and the lengths in another.
+    A tuple of arrays becomes two arrays: the concatenated values and the lengths.
 
     Examples
     --------
@@ -41,14 +41,14 @@ def pack(result: object) -> dict[str, np.ndarray]:
             ragged = {"values": np.concatenate(value), "lengths": np.array([len(each) for each in value])}
             arrays |= _prefixed(field.name, ragged)
         else:
-            # A tuple without entries would become an array of numbers.
+            # An empty tuple would become an array of numbers.
             empty = isinstance(value, tuple) and not value
             arrays[field.name] = np.asarray(value, dtype=np.str_ if empty else None)
     return arrays
 
 
 def unpack(kind: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """Return the result of type `kind` that `pack` made the arrays of."""
+    """Return the result of type `kind` from the arrays that `pack` made."""
     if not arrays:
         return None
     kind = _without_none(kind)

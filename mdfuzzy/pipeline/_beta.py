@@ -1,4 +1,4 @@
-"""The choice of beta: the memberships over a range of temperatures, and the reason for the chosen one."""
+"""The choice of the walk temperature beta: a scan over a range, and the reason for the chosen value."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -26,19 +26,19 @@ def scan_walk(
     unit_density: bool,
     n_jobs: int | None,
 ) -> BetaScan:
-    """Scan beta; if there are very many frames, on some of them, whose states are found again.
+    """Scan beta. With very many frames, scan a sample of them, in which the states are found again.
 
     Parameters
     ----------
     data : Trajectories or None
-        What is clustered.
+        The clustered data.
     found : mapping
         The results of the steps `walk`, `log_density`, `sampled_density`, `cores`, `dimension`, `bandwidth`
         and `weights`.
     milestones : Cores
-        What transitions are counted between.
+        The cores between which transitions are counted.
     elsewhere : callable
-        Returns the same steps for other data.
+        Returns the results of the same steps for other data.
     beta : float or str
         The setting: a number, or the criterion that chooses one.
     kernel, walk_weights, unit_density, n_jobs
@@ -55,7 +55,7 @@ def scan_walk(
     if frames is not None and data is not None:
         scanned = elsewhere(data.subset(frames))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they are about the states of these frames, which are not kept
+            warnings.simplefilter("ignore")  # they concern states that are not kept
             states = len(scanned["cores"])
         if states != len(found["cores"]):
             verb = "chosen" if automatic else "scanned"
@@ -65,7 +65,7 @@ def scan_walk(
             )
     criterion = None
     if beta == "kinetic" and data is not None:
-        # Where the molecule goes next is seen in all frames; a few of them would step over visits to cores.
+        # The next core is determined from all frames; a sample would miss visits to cores.
         matching = None if frames is None else found["cores"].basins[frames[scanned["cores"].peaks]]
         criterion = kinetic_criterion(data, milestones, frames=frames, states=matching)
     scan = scan_beta(
@@ -85,18 +85,18 @@ def scan_walk(
         n_jobs=n_jobs,
     )
     for note in scan.notes:
-        if automatic or note.startswith(LEFT_OUT):  # the others are about the choice, which is not used
+        if automatic or note.startswith(LEFT_OUT):  # other notes concern the unused choice
             warn_user(note)
     return scan
 
 
 def explain_beta(scan: BetaScan, criterion: str) -> str:
-    """Say which beta was chosen, and why."""
+    """Return a sentence with the chosen beta and the reason."""
     some = "" if scan.frames is None else f" (of {len(scan.frames):,} frames, evenly spaced)"
     text = f"beta = {scan.beta:.3g} ({BETA_MEANS}): there "
     if criterion == "entropy":
         return text + f"the entropy of the memberships{some} falls most steeply."
-    as_simulated = scan.scores[scan.betas == 2.0]  # none if linear weights are not positive there
+    as_simulated = scan.scores[scan.betas == 2.0]  # empty if linear weights are not positive there
     return text + (
         f"the memberships{some} predict best which state the trajectories reach next: they resolve "
         f"{scan.scores.max():.1%} of what a constant guess leaves open"

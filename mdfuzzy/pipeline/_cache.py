@@ -1,4 +1,4 @@
-"""Steps that are declared once, and runs that compute them or load their saved results."""
+"""Steps, each declared once, and runs that compute them or load their saved results."""
 
 import hashlib
 import json
@@ -22,15 +22,16 @@ from mdfuzzy.neighbors.blocks import BlockStore
 from mdfuzzy.pipeline._arrays import pack, unpack
 from mdfuzzy.pipeline.settings import Settings
 
-#: Raised whenever a step gives another result for the same input: saved results are then computed again.
+#: The revision of the steps. Increase it whenever a step gives a different result for the same input: saved
+#: results are then computed again.
 REVISION = 9
 #: The array of a saved step that holds its warnings.
 _WARNINGS = "warnings"
-#: Fields of a clustering that are no results of steps.
+#: Fields of a clustering that are not results of steps.
 _OF_THE_RUN = ("settings", "sample", "chosen", "warnings")
-#: Parameters of steps that do not change the result, and so are no part of its key.
+#: Parameters of steps that do not change the result, and so are not part of its key.
 _MEANS = ("n_jobs", "progress", "blocks", "room", "client", "layout", "elsewhere", "earlier")
-#: The array of a saved step from which a later run may grow that holds the revision.
+#: The array that holds the revision, in a saved step that a later run can extend.
 _GROWS = "revision"
 
 logger = logging.getLogger("mdfuzzy")
@@ -38,14 +39,14 @@ logger = logging.getLogger("mdfuzzy")
 
 @dataclass(frozen=True, eq=False)
 class EarlierStep:
-    """The result of a step for some of the frames, from before the others were added.
+    """Hold the result of a step for the frames that existed before others were added.
 
     Attributes
     ----------
     result : object
-        As the step returned it.
+        The result as the step returned it.
     frames : (m,) int64
-        Which frames of the data it is for.
+        The frames of the data that the result describes.
     """
 
     result: Any
@@ -53,10 +54,10 @@ class EarlierStep:
 
 
 class Store(Protocol):
-    """Where the results of steps are saved. `RunDir` is one."""
+    """Define the interface of a store for the results of steps, such as `RunDir`."""
 
     def lock(self) -> AbstractContextManager[None]:
-        """Keep other processes out during a run."""
+        """Lock the store against other processes during a run."""
 
     def begin(self, data: Trajectories, settings: Settings) -> str:
         """Prepare for a run on `data` with `settings` and return a key of the data."""
@@ -65,21 +66,21 @@ class Store(Protocol):
         """Return the arrays saved under `name` with this `key`; None if there are none."""
 
     def put(self, name: str, *, key: str = "", growing: bool = False, **arrays: np.ndarray) -> None:
-        """Save `arrays` under `name` with `key`, replacing what is there; for `earlier` if it is growing."""
+        """Save `arrays` under `name` with `key`, replacing older ones; if growing, also for `earlier`."""
 
     def earlier(self, name: str) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
-        """Return the arrays saved under `name` for some of the frames, and which they are; None if none."""
+        """Return the arrays saved under `name` for some of the frames, and these frames; None if none."""
 
     def scratch(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
-        """Return an array of zeros for what is not saved, in a file if it is large."""
+        """Return an array of zeros for data that are not saved, in a file if it is large."""
 
     def parts(self, name: str, *, key: str) -> BlockStore:
-        """Return where the unfinished step `name` saves its blocks; emptied when the step is put."""
+        """Return the block store of the unfinished step `name`; it is emptied when the step is saved."""
 
 
 @dataclass
 class Step:
-    """A step of a run: a function whose signature says what it depends on.
+    """Describe a step of a run: a function whose signature declares its dependencies.
 
     Attributes
     ----------
@@ -87,18 +88,18 @@ class Step:
         Its positional parameters are the names of other steps, or of inputs of the run. Its keyword-only
         parameters are names of settings, or of `_MEANS`. Its return annotation is the type of the result.
     saved : bool
-        Whether the result is saved. A number that is not saved is its own key: steps that use it depend on
-        its value, however it came about.
+        Whether the result is saved. A number that is not saved is its own key: steps that use it depend only
+        on its value.
     content : bool
-        Whether the key of the result, an array, is a hash of its content: it holds something of the data that
-        is no part of the key of the data.
+        Whether the key of the result, an array, is a hash of its content. This is needed if the array holds
+        information that the key of the data does not include.
     message : str
-        Logged when the step begins, if it may take long.
+        The message logged when a possibly long step begins.
     when : callable
-        Whether the settings ask for this step; its result is None otherwise.
+        Takes the settings and returns whether they request this step; otherwise its result is None.
     elsewhere : tuple of str
-        The steps that it also runs on other data, by the keyword-only parameter `elsewhere`, a function that
-        returns the `Run` of that data. The result depends on the settings of these steps, too.
+        The steps that this step also runs on other data. Its keyword-only parameter `elsewhere` is a function
+        that returns the `Run` of these data. The result depends on the settings of these steps, too.
     explain : callable or None
         Returns a sentence about an automatic choice, or None. Takes the result before the arguments of the
         function.
@@ -147,7 +148,7 @@ def step(
     elsewhere: tuple[str, ...] = (),
     content: bool = False,
 ) -> Callable[[Callable[..., Any]], Step]:
-    """Declare a function as the step of its name; see `Step`."""
+    """Declare a function as the step with the name of the function; see `Step`."""
 
     def declare(function: Callable[..., Any]) -> Step:
         STEPS[function.__name__] = Step(function, saved, message, when, elsewhere, content=content)
@@ -172,33 +173,33 @@ def settings_of(*names: str) -> set[str]:
 
 
 class Run(Mapping[str, Any]):
-    """The results of the steps of one run by name: each is computed, or loaded, when it is first asked for.
+    """Map the steps of one run to their results, each computed or loaded when first requested.
 
-    The key of a saved result is a hash of the keys of the step's inputs and of the settings that it uses. So
-    a changed setting changes the keys of what depends on it, and of nothing else.
+    The key of a saved result is a hash of the keys of the step's inputs and of the settings that it uses. A
+    changed setting therefore changes only the keys of the results that depend on it.
 
     Parameters
     ----------
     settings : Settings
-        All choices.
+        All settings.
     inputs : mapping
-        What the run begins with, by name: the data, neighbours, or both.
+        The inputs of the run by name: the data, neighbours, or both.
     store : Store, optional
-        Where results are saved; by default none are.
+        The store in which results are saved; by default no result is saved.
     key : str
-        The key of the inputs in it.
+        The key of the inputs in the store.
     means : mapping, optional
         Values of `_MEANS`; None by default.
     growing : bool
-        Whether the data are all of those that the store was begun with, so that a run with more of them can
-        continue from what is saved.
+        Whether the data are all data of the store, so that a later run with more data can continue from the
+        saved results.
 
     Attributes
     ----------
     chosen : dict of str to str
-        A sentence for everything that was chosen automatically.
+        A sentence for every automatic choice.
     warnings : list of str
-        The warnings of all steps, including those whose results were loaded.
+        The warnings of all steps, including steps with loaded results.
     """
 
     def __init__(
@@ -280,7 +281,7 @@ class Run(Mapping[str, Any]):
         else:
             means = {each: self._means[each] for each in _MEANS if each in made.options}
             if store is not None:
-                blocks = store.parts(name, key=key)  # a store that only gives back what is finished refuses
+                blocks = store.parts(name, key=key)  # a read-only store refuses
                 means |= {"blocks": blocks} if "blocks" in means else {}
             growing = self._growing and "earlier" in means
             if store is not None and growing:
@@ -299,7 +300,7 @@ class Run(Mapping[str, Any]):
         return result
 
     def _in_files(self, made: Step, name: str, key: str, result: Any) -> Any:
-        """Return a result whose large arrays lie in files, and take memory only while they are used."""
+        """Return a result with its large arrays in files, so that they take memory only while in use."""
         if self._store is None or not is_dataclass(result):
             return result
         if all(array.nbytes < LARGE for array in vars(result).values() if isinstance(array, np.ndarray)):
@@ -328,13 +329,13 @@ def _hash(content: object) -> str:
 
 
 def _recorded(made: Step, compute: Callable[[], Any]) -> tuple[Any, list[str]]:
-    """Return a result and the UserWarnings on the way to it; other warnings go where they always go."""
+    """Return a result and the UserWarnings of its computation; other warnings are passed on."""
     if made.message:
         logger.info(made.message)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = compute()
-    messages: dict[str, None] = {}  # each once, in the order in which they came
+    messages: dict[str, None] = {}  # each once, in the order of appearance
     for each in caught:
         if each.category is UserWarning:
             messages[str(each.message)] = None

@@ -1,4 +1,4 @@
-"""How far memberships by extension can be trusted, measured on half of a sample."""
+"""The error of memberships by extension, measured on half of a sample."""
 
 import warnings
 from dataclasses import replace
@@ -19,7 +19,7 @@ def measure_error(fit: Fitted, *, n_jobs: int | None) -> ExtensionError:
     ours, others = np.arange(0, len(fit.data), 2), np.arange(1, len(fit.data), 2)
     settings = replace(fit.settings, beta=fit.memberships.beta, scan_beta=False)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # they are about states that are not kept
+        warnings.simplefilter("ignore", UserWarning)  # they concern states that are not kept
         half = Run(settings, {"data": fit.data.sample(ours)})
         near = nearest_frames(
             half["data"],
@@ -34,7 +34,7 @@ def measure_error(fit: Fitted, *, n_jobs: int | None) -> ExtensionError:
     theirs, states = linear_sum_assignment(-overlap)
     matched = np.zeros((len(others), known.shape[1]))
     matched[:, states] = values[:, theirs]
-    apart = values.sum(axis=1) - matched.sum(axis=1)  # memberships in states that the sample does not have
+    apart = values.sum(axis=1) - matched.sum(axis=1)  # memberships in states absent from the sample
     differences = 0.5 * (np.abs(matched - known[others]).sum(axis=1) + apart)
     same = matched.argmax(axis=1) == known[others].argmax(axis=1)
     return ExtensionError(

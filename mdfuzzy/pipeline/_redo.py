@@ -1,4 +1,4 @@
-"""Results of a run, done again in part: other states of the same tree, states made one."""
+"""Partial recomputation of the results of a run: other states of the same tree, or merged states."""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -12,7 +12,7 @@ from mdfuzzy.pipeline._sampled import results_of_all
 from mdfuzzy.states.cores import Cores
 from mdfuzzy.states.tree import merged_numbers
 
-#: Results that do not depend on which peaks are states.
+#: Results that do not depend on the choice of the peaks that are states.
 _BEFORE_STATES = (
     "data", "weights", "neighbors", "k", "graph", "dimension", "bandwidth", "sampled_density", "log_density",
     "peaks", "tree", "k_scan",
@@ -20,7 +20,7 @@ _BEFORE_STATES = (
 
 
 def other_states(result: Any, *, n_states: int | None, prominence: float | None) -> dict[str, Any]:
-    """Do again what follows the choice of the states of a clustering; all before is taken from it."""
+    """Recompute the steps that follow the choice of the states of a clustering; reuse all earlier results."""
     if result.sample is not None:
         fit = result.sample.fit.at(n_states=n_states, prominence=prominence)
         return results_of_all(result.data, result.sample.frames, fit)
@@ -30,7 +30,7 @@ def other_states(result: Any, *, n_states: int | None, prominence: float | None)
 
 
 def merged_states(result: Any, groups: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Make groups of states of a clustering one, and do again what follows the memberships."""
+    """Merge groups of states of a clustering, and recompute the steps that follow the memberships."""
     number = merged_numbers(result.n_states, groups)
     first = np.unique(number, return_index=True)[1]
 

@@ -1,4 +1,4 @@
-"""The results of all frames, given a clustering of some of them."""
+"""The results for all frames, from a clustering of a sample."""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -12,7 +12,7 @@ from mdfuzzy.pipeline.extension import Extension, Fitted
 from mdfuzzy.pipeline.sample import FitSample
 from mdfuzzy.states.cores import Cores
 
-#: Results that are of all frames, and that a clustering of the sample leaves out.
+#: Results that describe all frames, and that a clustering of the sample omits.
 OF_ALL = ("fractions", "transition_regions", "visits", "validation", "equilibrium", "pathways")
 
 
@@ -25,7 +25,7 @@ def results_of_all(
     key: str = "",
     means: Mapping[str, object] | None = None,
 ) -> dict[str, Any]:
-    """Return the results of all frames, given the clustering of some of them."""
+    """Return the results for all frames, from the clustering of a sample."""
     fitted = Fitted(fit.data, fit.memberships, fit.k, fit.settings)
     given = {"data": data, "frames": frames, "fitted": fitted}
     run = Run(fit.settings, given, store=store, key=key, means=means)
@@ -42,7 +42,7 @@ def results_of_all(
 
 
 def _extended(frames: np.ndarray, fit: Any, found: Extension) -> dict[str, Any]:
-    """Return the results of a fit that have an entry for each frame, for all frames."""
+    """Extend the results of a fit that have one entry per frame to all frames."""
     nearest, peaks, scan = found.nearest, fit.peaks, fit.beta_scan
 
     def of_all_frames(cores: Cores) -> Cores:

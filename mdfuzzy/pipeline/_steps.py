@@ -1,6 +1,6 @@
 """The steps of a clustering, each declared once: its inputs, its settings and the type of its result.
 
-A positional parameter is the result of the step of that name, a keyword-only parameter a setting of that
+A positional parameter is the result of the step of that name. A keyword-only parameter is the setting of that
 name: see `Step`. A new step is a function here; a field of `Clustering` of the same name holds its result.
 """
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 @step(saved=False, content=True)
 def weights(data: Trajectories | None) -> np.ndarray | None:
-    """Return the weights of the frames, which the key of the data leaves out; None if all count the same."""
+    """Return the weights of the frames, which the key of the data does not include; None without weights."""
     return None if data is None else data.weights
 
 
@@ -59,7 +59,7 @@ def weights(data: Trajectories | None) -> np.ndarray | None:
 
 @step(saved=False)
 def n_neighbors(data: Trajectories, *, k: int | None) -> int:
-    """Return how many neighbours to search: those of the density, 2k."""
+    """Return the number of neighbours to search: 2k, as the density needs."""
     return 2 * resolve_k(k, len(data))
 
 
@@ -76,7 +76,7 @@ def neighbors(
     layout: Literal["scattered", "sharded"] | None,
     earlier: EarlierStep | None,
 ) -> Neighbors:
-    """Search by the metric of the data; what is kept gets spare neighbours, from which a search can grow."""
+    """Search by the metric of the data; a saved search keeps spare neighbours, so that it can be extended."""
     from mdfuzzy.neighbors.growing import SPARE, Earlier, grow_neighbors, with_spare
 
     exact_here = recall == 1 and client is None
@@ -116,7 +116,7 @@ def _(result: int, neighbors: Neighbors, *, k: int | None) -> str | None:
 
 @step(saved=False)
 def graph(neighbors: Neighbors, k: int) -> Graph:
-    """Join frames to their k nearest: an edge if either has the other among them."""
+    """Build the union graph: an edge joins two frames if either is among the k nearest of the other."""
     return neighbors.graph(k=k)
 
 
@@ -125,7 +125,7 @@ def graph(neighbors: Neighbors, k: int) -> Graph:
 
 @step()
 def dimension(neighbors: Neighbors, k: int, *, dimension: float | None, n_jobs: int | None) -> float:
-    """Return the intrinsic dimension, given or estimated."""
+    """Return the intrinsic dimension, as set or estimated."""
     return dimension or intrinsic_dimension(neighbors, n_neighbors=2 * k, n_jobs=n_jobs)
 
 
@@ -141,7 +141,7 @@ def _(result: float, neighbors: Neighbors, k: int, *, dimension: float | None) -
 def bandwidth(
     neighbors: Neighbors, dimension: float, *, density: Density, kernel: Kernel, bandwidth: float | None
 ) -> float | None:
-    """Return the width of the kernels; None if no step uses one."""
+    """Return the width of the kernel; None if no step uses one."""
     if density != "kde" and kernel != "gaussian":
         return None
     return bandwidth or kde_bandwidth(neighbors, dimension=dimension)
@@ -166,7 +166,7 @@ def _(
 def sampled_density(
     neighbors: Neighbors, k: int, dimension: float, bandwidth: float | None, *, density: Density
 ) -> np.ndarray:
-    """Estimate the log density of the frames as they were sampled."""
+    """Estimate the log density of the frames as sampled."""
     return estimate_log_density(neighbors, density=density, k=k, dimension=dimension, bandwidth=bandwidth)
 
 
@@ -174,7 +174,7 @@ def sampled_density(
 def log_density(
     neighbors: Neighbors, k: int, sampled_density: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
-    """Return the log density of the ensemble that the frames, with their weights, stand for."""
+    """Return the log density of the ensemble that the weighted frames represent."""
     if weights is None:
         return sampled_density
     return reweighted_log_density(neighbors, sampled_density, weights, n_neighbors=2 * k)
@@ -205,7 +205,7 @@ def tree(
     level: float,
     n_jobs: int | None,
 ) -> StateTree:
-    """Test every peak against noise, on several levels of smoothing."""
+    """Test every peak against noise, at several levels of smoothing."""
     lengths = None if data is None else data.lengths
     found = build_state_tree(
         neighbors,
@@ -230,13 +230,13 @@ def tree(
 
 @step(saved=False)
 def gap(tree: StateTree) -> ProminenceGap:
-    """Return the division of the prominences that are not smoothed."""
+    """Return the division of the unsmoothed prominences into noise and states."""
     return tree.gaps[0]
 
 
 @step(saved=False)
 def state_peaks(tree: StateTree, *, prominence: float | None, n_states: int | None) -> np.ndarray:
-    """Return the peaks that are states; warn if their number is chosen here and poorly determined."""
+    """Return the peaks that are states; warn if their number was chosen here and is poorly determined."""
     if prominence is None and n_states is None and tree.doubts:
         warn_user(
             f"The number of states is poorly determined. Found {tree.words}. Look at the tree of states, "
@@ -249,7 +249,7 @@ def state_peaks(tree: StateTree, *, prominence: float | None, n_states: int | No
 def prominence(
     tree: StateTree, state_peaks: np.ndarray, *, prominence: float | None, n_states: int | None
 ) -> float:
-    """Return the smallest prominence of a state, or the largest of noise if that is smaller."""
+    """Return the smallest prominence of a state, or the largest prominence of noise if that is smaller."""
     return prominence or tree.core_prominence(state_peaks)
 
 
@@ -348,7 +348,7 @@ def beta_scan(
     n_jobs: int | None,
     elsewhere: Callable[[Trajectories], Mapping[str, Any]],
 ) -> BetaScan:
-    """Solve for memberships over a range of beta; if there are very many frames, on some of them."""
+    """Solve for memberships over a range of beta; with very many frames, on a sample of them."""
     found = {
         "walk": walk,
         "log_density": log_density,
@@ -373,7 +373,7 @@ def beta_scan(
 
 @step(saved=False)
 def beta(beta_scan: BetaScan | None, *, beta: float | BetaCriterion) -> float:
-    """Return the temperature of the walk, given or chosen by the scan."""
+    """Return the walk temperature, as set or chosen by the scan."""
     if not isinstance(beta, str):
         return beta
     assert beta_scan is not None, "it is made if a criterion chooses"
@@ -419,7 +419,7 @@ def memberships(
     return found
 
 
-# --- all frames in the states of some
+# --- all frames in the states of a sample
 
 
 @step(message="giving all frames memberships in the states of the sample")
@@ -434,7 +434,7 @@ def extension(
     room: Room,
     client: "Client | None",
 ) -> Extension:
-    """Find for every frame the nearest fitted frames, and step to them."""
+    """Find the nearest fitted frames of every frame, and extend the memberships from them."""
     return extend_to_all(
         data,
         frames,
@@ -449,11 +449,11 @@ def extension(
 
 @step(message="comparing memberships by extension with those of a fit")
 def extension_error(fitted: Fitted, *, n_jobs: int | None) -> ExtensionError:
-    """Compare memberships by extension with those of a fit that contains the frames."""
+    """Compare memberships by extension with memberships of a fit that contains the frames."""
     return measure_error(fitted, n_jobs=n_jobs)
 
 
-# --- what the order of the frames says
+# --- results from the order of the frames
 
 
 @step()
@@ -466,7 +466,7 @@ def transition_regions(
 
 @step(saved=False)
 def timestep(data: Trajectories | None) -> float | None:
-    """Return the time between frames, which is no part of the key of the data."""
+    """Return the time between frames, which is not part of the key of the data."""
     return None if data is None else data.timestep
 
 
@@ -474,7 +474,7 @@ def timestep(data: Trajectories | None) -> float | None:
 def visits(
     data: Trajectories | None, milestones: Cores, timestep: float | None, weights: np.ndarray | None
 ) -> Visits | None:
-    """Count the visits to the states; None without trajectories, or if a bias changed the kinetics."""
+    """Count the visits to the states; None without trajectories, or if the frames have weights."""
     return None if data is None or weights is not None else count_visits(data, milestones)
 
 
@@ -615,7 +615,7 @@ def splits(
     weights: np.ndarray | None,
     timestep: float | None,
 ) -> Splits:
-    """Put together the evidence for every split of the tree. Kinetics of weighted frames mean nothing."""
+    """Collect the evidence for every split of the tree; weighted frames give no evidence from kinetics."""
     number = {int(point): state for state, point in enumerate(cores.peaks)}
     return audit_splits(
         tree,

@@ -1,20 +1,20 @@
-"""Whether features would say more than RMSD, and which command to try."""
+"""Advice on whether features suit a molecule better than RMSD, and which options to try."""
 
 import numpy as np
 
 from mdfuzzy._messages import counted
 from mdfuzzy.pipeline.clustering import Clustering
 
-#: Molecules of fewer residues are peptides, of which a few torsions say everything.
+#: Molecules of fewer residues are peptides, which a few torsions describe completely.
 _PEPTIDE = 8
-#: A share of neighbours that are neighbours in time, above which they say little about conformations.
+#: Above this fraction of neighbours in time, neighbours carry little information about conformations.
 _IN_TIME = 0.5
-#: The dimension above which the distances to near and to far frames are too alike for a density.
+#: Above this dimension the distances to near and to far frames are too similar for a density estimate.
 _DIMENSION = 8.0
 
 
 def neighbors_in_time(result: Clustering) -> float:
-    """Return the share of neighbours that are of the same trajectory and at most k frames away.
+    """Return the fraction of neighbours in the same trajectory that are at most k frames away.
 
     Examples
     --------
@@ -30,10 +30,10 @@ def neighbors_in_time(result: Clustering) -> float:
 
 
 def feature_advice(result: Clustering) -> str | None:
-    """Return a sentence with the options to try if RMSD says little about a flexible molecule; or None.
+    """Return a sentence with options to try if RMSD is a poor metric for a flexible molecule; else None.
 
-    RMSD says little if most neighbours of a frame are just the frames before and after it, or if the frames
-    fill so many dimensions that all are about equally far apart.
+    RMSD is a poor metric if most neighbours of a frame are just the frames before and after it, or if the
+    frames fill so many dimensions that all are about equally far apart.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def feature_advice(result: Clustering) -> str | None:
 
 
 def _lag(picoseconds: float) -> str:
-    """Return a lag time as ``--tica`` takes it."""
+    """Return a lag time in the format of ``--tica``."""
     for factor, unit in ((1e6, "us"), (1e3, "ns")):
         if picoseconds >= factor:
             return f"{picoseconds / factor:.3g}{unit}"

@@ -1,4 +1,4 @@
-"""New trajectories against the states that were found in others."""
+"""Assignment of new trajectories to the states of a clustering."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -21,46 +21,46 @@ from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.pipeline.state_table import StateTable, span, tabulate_states
 from mdfuzzy.states.cores import Cores
 
-#: A new frame is far if at most this share of the fitted frames is as far from its nearest neighbour.
+#: A new frame is far if at most this fraction of the fitted frames is as far from its nearest neighbour.
 _FAR = 0.001
-#: Up to this share of far frames nothing is said.
+#: No warning is given up to this fraction of far frames.
 _MANY_FAR = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Assignment(ReadOnly):
-    """How strongly new frames belong to the states of a clustering. Made by `assign`.
+    """Hold the memberships of new frames in the states of a clustering, as computed by `assign`.
 
     Attributes
     ----------
     data : Frames or Features
         The new frames.
     memberships : Memberships
-        Theirs, (m, K).
+        The memberships of the new frames, (m, K).
     nearest : (m,) int32
-        The fitted frame that is nearest to each of them.
+        The fitted frame nearest to each new frame.
     distances : (m,) float32
-        How far that is (nm for RMSD).
+        The distance to that frame (nm for RMSD).
     cores : Cores
-        The basin and the core of the nearest fitted frame. As peaks, the new frames that belong most to each
-        state.
+        The basin and the core of the nearest fitted frame. The peaks are the new frames with the largest
+        membership in each state.
     milestones : Cores
-        The same with the larger cores, `Clustering.milestones`, by which transitions are counted, for Markov
-        models.
+        The same with the larger cores, `Clustering.milestones`, which count transitions for Markov models.
     far : float
-        A distance that only one in a thousand of the fitted frames has to its nearest neighbour.
+        The distance threshold for far frames: only one fitted frame in a thousand is as far from its nearest
+        neighbour.
     log_density : (m,) float64
-        That of the nearest fitted frame.
+        The log density of the nearest fitted frame.
     transition_regions : TransitionRegions
-        The transition frames among the new frames, by their memberships.
+        The transition frames among the new frames, according to their memberships.
     visits : Visits or None
-        How often the new trajectories visit each state, and for how long; None if the new frames have
-        weights, because a bias changes the kinetics.
+        The number of visits of the new trajectories to each state, and their durations; None if the new
+        frames have weights, because a bias changes the kinetics.
     fractions : StateFractions or None
         The fraction of the new frames (of their weight, if they have weights) in each state, with its
         bootstrap interval.
     fitted : StateTable
-        The states of the clustering, to compare the new frames with.
+        The states of the clustering, for comparison with the new frames.
 
     Examples
     --------
@@ -111,18 +111,18 @@ class Assignment(ReadOnly):
 
     @property
     def states(self) -> StateTable:
-        """The states in the new frames, a row for each; as peaks the frames that belong most to each."""
+        """The table of states in the new frames; the peaks are the frames with the largest memberships."""
         return tabulate_states(
             self.data, self.memberships, self.cores, visits=self.visits, fractions=self.fractions
         )
 
     @property
     def labels(self) -> np.ndarray:
-        """The state that each new frame belongs most to, (m,) int32; -1 for a frame that reaches no core."""
+        """The state with the largest membership of each new frame, (m,) int32; -1 if it reaches no core."""
         return self.memberships.hard
 
     def summary(self) -> str:
-        """Return a text that says how many of the new frames belong to which state, and how far they are."""
+        """Return a text with the number of new frames in each state and their distances to fitted frames."""
         head = f"{'state':<7}{'frames':>8}{'fraction':>9}{'interval':>16}{'in the run':>12}{'in core':>9}"
         lines = [repr(self), head]
         lines += [
@@ -136,7 +136,7 @@ class Assignment(ReadOnly):
 
     @property
     def far_share(self) -> float:
-        """The share of new frames that are far from every fitted one; 0.001 if both are alike."""
+        """The fraction of new frames far from every fitted frame; 0.001 for equal distributions."""
         return float(np.mean(self.distances > self.far))
 
 
@@ -147,15 +147,15 @@ def assign(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> Assignment:
-    """Give memberships in the states of a clustering to new frames, which change none of them.
+    """Assign new frames to the states of a clustering, which stay unchanged.
 
     A new frame gets the memberships of one step of the walk to its k nearest fitted frames
-    (`extend_memberships`); one that is identical to a fitted frame gets those of that frame.
+    (`extend_memberships`). A frame that is identical to a fitted frame gets the memberships of that frame.
 
     Parameters
     ----------
     result : Clustering
-        Made of `Frames` or `Features`.
+        A clustering of `Frames` or `Features`.
     data : Frames, Features, (m, d) array or list of such
         New frames with the same atoms, or new vectors with the same features.
     n_jobs : int, optional
@@ -170,7 +170,7 @@ def assign(
     Warns
     -----
     UserWarning
-        If many of the new frames are far from every fitted one, so that they may be in states that the fitted
+        If many of the new frames are far from every fitted frame. They may be in states that the fitted
         trajectories never visited.
 
     Examples

@@ -1,4 +1,4 @@
-"""What a clustering found: the results of all its steps."""
+"""The result of a clustering: the results of all its steps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,75 +29,77 @@ from mdfuzzy.states.tree import StateTree
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Clustering(ReadOnly):
-    """The result of every step of one clustering.
+    """Hold the results of every step of one clustering.
 
     Attributes
     ----------
     data : Frames, Features or None
-        What was clustered, with the boundaries between trajectories; None if it began with neighbours.
+        The clustered data, with the boundaries between trajectories; None if the clustering began with
+        neighbours.
     settings : Settings
-        What was asked for.
+        The settings requested by the user.
     weights : (n,) float64 or None
-        The weight of each frame; None if every frame counts the same.
+        The weight of each frame; None if all frames have the same weight.
     k : int
         Neighbours per frame in the graph.
     dimension : float
         Intrinsic dimension, the exponent of the density.
     bandwidth : float or None
-        Width of the kernels, if any step uses one.
+        Width of the kernel, if any step uses one.
     neighbors : Neighbors
-        2k nearest frames of every frame.
+        The 2k nearest frames of every frame.
     graph : Graph
-        The union graph, on which peaks and cores were found.
+        The union graph, on which the peaks and cores were found.
     sampled_density : (n,) float64
-        The log density of the frames as they were sampled, up to a constant.
+        The log density of the frames as sampled, up to a constant.
     log_density : (n,) float64
-        The log density of the ensemble that the frames stand for; without weights the same.
+        The log density of the reweighted ensemble; without weights it equals `sampled_density`.
     peaks : Persistence
         All peaks of the density and how they merge.
     tree : StateTree
-        Every split that the density offers, with the evidence against noise on each level of smoothing.
+        Every possible split of the density, with its evidence against noise at each level of smoothing.
     gap : ProminenceGap
-        Where the prominences divide into noise and states without smoothing.
+        The division of the prominences, without smoothing, into noise and states.
     prominence : float
-        The smallest prominence of a state that was used.
+        The prominence threshold: the smallest prominence of a state.
     cores : Cores
-        The states: their basins and their cores.
+        The basins and the cores of the states.
     milestones : Cores
-        Larger cores of the same states, which count transitions, for Markov models: `find_milestones`.
+        Larger cores of the same states, used to count transitions for Markov models: `find_milestones`.
     beta_scan : BetaScan or None
-        The memberships over a range of beta, if beta was to be chosen.
+        The memberships over a range of walk temperatures (`beta`), if beta was chosen from the data.
     memberships : Memberships
-        How strongly every frame belongs to every state.
+        The membership of every frame in every state.
     transition_regions : TransitionRegions or None
-        Which states touch, and the transition frames; None without `data`.
+        The neighbouring states and the transition frames between them; None without `data`.
     visits : Visits or None
-        How often each state was visited and for how long; None without `data`, or if frames have weights: a
-        bias changes the kinetics.
+        The number of visits to each state and their durations. None without `data`, or if frames have
+        weights, because a bias changes the kinetics.
     validation : Validation or None
-        Tests of a Markov model of the states, if asked for.
+        Tests of a Markov model of the states, if requested.
     fractions : StateFractions or None
-        The fraction of each state with its bootstrap interval (of the weight, if frames have weights); None
-        without `data`.
+        The fraction of frames in each state (the fraction of the weight, if frames have weights), with its
+        bootstrap interval; None without `data`.
     equilibrium : Equilibrium or None
-        Populations, free energies and passage times by a Markov model, if its tests were asked for and found
-        a lag time; None for weighted frames: the order of biased frames has no unbiased kinetics.
+        Populations, free energies and passage times from a Markov model, if its tests were requested and
+        found a lag time. None for weighted frames, because the order of biased frames has no unbiased
+        kinetics.
     pathways : Pathways or None
         The pathways of the slowest process of the same model.
     k_scan : KScan or None
-        The states for other k, if asked for.
+        The states for other k, if requested.
     bootstrap : StateBootstrap or None
-        The states when whole trajectories are drawn anew, if asked for.
+        The states of bootstrap samples of the trajectories, if requested.
     sample : FitSample or None
-        The frames on which the states were found, if not on all: `k`, `neighbors`, `graph`, `tree` and `gap`
-        are of these, everything else is of all frames.
+        The frames on which the states were found, if these are not all frames. `k`, `neighbors`, `graph`,
+        `tree` and `gap` then describe these frames only; everything else describes all frames.
     splits : Splits or None
         The evidence for every split of the tree of states: noise, bootstrap support, kinetics, and a verdict.
-        None if states were merged by hand.
+        None if states were merged manually.
     chosen : dict of str to str
-        What was chosen automatically and why, a sentence for each setting.
+        A sentence for each setting that was chosen automatically: the value and the reason.
     warnings : tuple of str
-        What the steps warned of.
+        The warnings of all steps.
 
     Examples
     --------
@@ -155,7 +157,7 @@ class Clustering(ReadOnly):
         return f"Clustering({states} of {len(self):,} frames{fitted}, k={self.k}, {beta})"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the HTML representation for a notebook."""
         import mdfuzzy  # the report comes after this folder, and is imported when it is needed
 
         return mdfuzzy.report.notebook_html(self)
@@ -167,12 +169,12 @@ class Clustering(ReadOnly):
 
     @property
     def labels(self) -> np.ndarray:
-        """The state that each frame belongs most to, (n,) int32; -1 for a frame that reaches no core."""
+        """The state of largest membership of each frame, (n,) int32; -1 if the frame reaches no core."""
         return self.memberships.hard
 
     @property
     def states(self) -> StateTable:
-        """The states, a row for each: frames, core, prominence, the torsions of its densest frame, visits."""
+        """The table of states: frames, core, prominence, torsions of the densest frame, and visits."""
         return tabulate_states(
             self.data,
             self.memberships,
@@ -184,7 +186,7 @@ class Clustering(ReadOnly):
 
     @property
     def robustness(self) -> list[str]:
-        """What was found about how robust the states are: neighbours in time, other k, bootstrap, splits."""
+        """The evidence on the robustness of the states: neighbours in time, other k, bootstrap, splits."""
         lines = [] if self.tree.in_time is None else [f"{self.tree.in_time}."]
         lines += [str(each) for each in (self.k_scan, self.bootstrap) if each is not None]
         if self.splits is not None:
@@ -197,9 +199,10 @@ class Clustering(ReadOnly):
         Parameters
         ----------
         n_states : int, optional
-            How many states: the clearest ones.
+            The number of states; the clearest ones are kept.
         prominence : float, optional
-            Instead: the smallest prominence of a state. With neither, the states that stand clear of noise.
+            Instead of `n_states`: the smallest prominence of a state. With neither, the states are the peaks
+            that exceed the noise.
 
         Returns
         -------
@@ -220,14 +223,14 @@ class Clustering(ReadOnly):
     def merge(self, *groups: Sequence[int]) -> "Clustering":
         """Return the clustering in which every group of states is one state.
 
-        The memberships in a merged state are the sums of the memberships in its members: the probability to
-        reach any of their cores first. The merged state takes the number of its first member, and
-        the numbers close up.
+        The membership in a merged state is the sum of the memberships in its members: the probability to
+        reach any of their cores first. The merged state takes the number of its first member, and the states
+        are renumbered without gaps.
 
         Parameters
         ----------
         *groups : sequences of int
-            States that become one.
+            Each group holds the numbers of the states to merge.
 
         Returns
         -------
@@ -246,7 +249,7 @@ class Clustering(ReadOnly):
         return Clustering(**merged_states(self, groups))
 
     def summary(self) -> str:
-        """Return a text that says what was found, what was chosen automatically and why, and the warnings.
+        """Return a text with the states, the automatic choices and their reasons, and the warnings.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""What distinguishes two states: the features that differ most between their frames."""
+"""Comparison of two states: the features that differ most between their frames."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.clustering import Clustering
 
-#: Columns whose sums are formed together.
+#: Number of columns whose sums are computed together.
 _AT_ONCE = 500
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StateComparison(ReadOnly):
-    """The means of features in two states, and how many standard deviations they are apart.
+    """Compare the means of features in two states, in units of their standard deviation.
 
     Attributes
     ----------
@@ -26,22 +26,23 @@ class StateComparison(ReadOnly):
     names, units : tuple of d str
         The features.
     means : (2, d) float64
-        In each state; of periodic features the circular means.
+        The means in each state; circular means for periodic features.
     difference : (d,) float64
-        Mean of a minus mean of b; of periodic features the shorter way round.
+        Mean of a minus mean of b; for periodic features the smaller of the two angular differences, with its
+        sign.
     effect : (d,) float64
-        The difference over the pooled standard deviation (Cohen's d); about 1 is the width of a state.
+        The difference divided by the pooled standard deviation (Cohen's d); 1 is about the width of a state.
     low, high : (d,) float64
-        The bootstrap interval of the effect; NaN where it is not known.
+        The bootstrap interval of the effect; NaN where it is unknown.
     confidence : float
-        Of the interval.
+        The confidence level of the interval.
     resampled : str
-        What the bootstrap draws.
+        The units that the bootstrap draws: trajectories or blocks.
 
     See Also
     --------
-    compare_states : Makes them.
-    plots.state_differences : Draws them.
+    compare_states : Compare two states.
+    plots.state_differences : Plot the comparison.
 
     Examples
     --------
@@ -79,19 +80,19 @@ class StateComparison(ReadOnly):
 
     @property
     def order(self) -> np.ndarray:
-        """The features by the end of their interval that is nearer to 0, the largest first."""
+        """The features sorted by the interval end that is closer to 0, the largest first."""
         with np.errstate(invalid="ignore"):
             sure = np.minimum(np.abs(self.low), np.abs(self.high)) * (np.sign(self.low) == np.sign(self.high))
         known = np.isfinite(self.low) & np.isfinite(self.high)
         return np.lexsort((-np.abs(self.effect), -np.where(known, sure, 0)))
 
     def table(self, *, n_features: int = 15) -> str:
-        """Return the features that differ most, as text.
+        """Return a text table of the features that differ most.
 
         Parameters
         ----------
         n_features : int
-            How many.
+            The number of features.
         """
         a, b = self.states
         chosen = self.order[: check_int("n_features", n_features, 1)].tolist()
@@ -118,25 +119,25 @@ def compare_states(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> StateComparison:
-    r"""Find the features that differ between two states: what is this state?
+    r"""Find the features that differ most between two states.
 
     The effect size is Cohen's d, :math:`(\bar x_a - \bar x_b) / s` with the pooled standard deviation s of
-    the two states. Its interval comes from a bootstrap of whole trajectories, or of blocks if there are few:
-    frames are not independent. Frames count by their weights.
+    the two states. Frames are not independent, so the interval comes from a bootstrap of whole trajectories,
+    or of blocks if there are few trajectories. Weighted frames count by their weights.
 
     Parameters
     ----------
     result : Clustering
-        Of frames or features.
+        A clustering of frames or features.
     a, b : int
-        Two states.
+        The two states.
     features : Features, optional
-        Features of the same frames. By default those that were clustered; backbone torsions if frames were
-        compared by RMSD, or if components (TICA) were clustered and the molecule has torsions.
+        Features of the same frames. The default is the clustered features; it is the backbone torsions if
+        frames were compared by RMSD, or if components (TICA) were clustered and the molecule has torsions.
     n_bootstrap : int
-        Bootstrap samples.
+        Number of bootstrap samples.
     confidence : float
-        Of the interval.
+        The confidence level of the interval.
     seed : int
         Random seed of the bootstrap.
 
@@ -147,7 +148,7 @@ def compare_states(
     Raises
     ------
     ValueError
-        If the features are of other frames, or there are none.
+        If the features describe other frames, or there are none.
 
     Examples
     --------
@@ -202,12 +203,12 @@ def compare_states(
 
 
 def has_features(data: Trajectories | None) -> bool:
-    """Whether states of these data can be described without other features."""
+    """Return whether the states of these data can be described without additional features."""
     return data is not None and (not data.metric.superpose or bool(data.residues))
 
 
 def default_features(data: Trajectories | None) -> Trajectories:
-    """Return the features by which states are described unless others are given, or raise."""
+    """Return the features that describe states by default, or raise."""
     made = data.featurizer if data is not None else None
     if data is not None and not data.metric.superpose and (made is None or not made.components):
         return data
@@ -234,7 +235,7 @@ def _sums(
 ) -> np.ndarray:
     """Return sums over the frames of every unit, (2 states, units, 3, d): weights, first and second moments.
 
-    Of periodic columns the two moments are those of the cosine and the sine.
+    For periodic columns the two moments are the sums of the cosine and of the sine.
     """
     found = np.empty((2, len(starts), 3, values.shape[1]))
     turn = np.array([np.nan if period is None else 2 * np.pi / period for period in periods])
@@ -255,7 +256,7 @@ def _sums(
 def _effects(
     samples: np.ndarray, sums: np.ndarray, periods: tuple[float | None, ...]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return means (2, d) and difference (d,) of the first sample, and the effect of every sample."""
+    """Return the means (2, d) and difference (d,) of the first sample, and the effect in every sample."""
     centre = sums[0, 0, 3]
     with np.errstate(divide="ignore", invalid="ignore"):
         total, first, second = (np.einsum("su,kud->ksd", samples, sums[:, :, each]) for each in (0, 1, 2))

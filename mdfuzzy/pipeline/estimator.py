@@ -1,4 +1,4 @@
-"""Fuzzy mode-seeking clustering as a scikit-learn estimator: a thin shell around the steps."""
+"""Fuzzy mode-seeking clustering as a scikit-learn estimator: a thin wrapper around the steps."""
 
 from dataclasses import fields, replace
 from typing import Literal
@@ -20,7 +20,7 @@ from mdfuzzy.neighbors.precomputed import count_neighbors, nearest_of
 from mdfuzzy.pipeline.run import cluster_neighbors
 from mdfuzzy.pipeline.settings import Settings, describe_settings, resolve_k
 
-#: The parameters that mean the same as in `Settings`, and are explained by its help texts.
+#: The parameters that have the same meaning as in `Settings`, and use its help texts.
 _SETTINGS = (
     *(
         "k",
@@ -40,7 +40,7 @@ _SETTINGS = (
 
 
 def _documented(kind: type) -> type:
-    """Fill the help texts of the settings into a docstring; there they are of points, not of frames."""
+    """Insert the help texts of the settings into a docstring, with "point" in place of "frame"."""
     for place, names in (("    {settings}", _SETTINGS), ("    {n_jobs}", ["n_jobs"])):
         texts = describe_settings(names).replace("frame", "point")
         kind.__doc__ = (kind.__doc__ or "").replace(place, texts)  # python -OO leaves no docstring
@@ -49,14 +49,14 @@ def _documented(kind: type) -> type:
 
 @_documented
 class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
-    """Clusters around the prominent peaks of the density, with a membership in each for every point.
+    """Cluster points around the prominent peaks of their density, with fuzzy memberships.
 
     Parameters
     ----------
     {settings}
     beta : float or "entropy"
-        Temperature of the walk: 2 is the diffusion whose stationary density is that of the points,
-        smaller is colder (harder clusters); "entropy" chooses.
+        Walk temperature: 2 is the diffusion whose stationary density is the density of the points. Smaller
+        values are colder and give harder clusters. "entropy" chooses the value.
     metric : {"euclidean", "precomputed"}
         With "precomputed", X is a matrix of distances between all points, or a sparse one that
         holds the distances of every point to at least 2k neighbours (`kneighbors_graph` with
@@ -66,19 +66,20 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
     Attributes
     ----------
     labels_ : (n,) int32
-        The cluster in which each point has its largest membership; -1 for a point without a way to any core.
+        The cluster in which each point has its largest membership; -1 for a point that cannot reach any core.
     memberships_ : (n, clusters) float64
-        Rows sum to 1; on a directed graph to less where part of the walk reaches no core.
+        The memberships. Rows sum to 1; on a directed graph they sum to less where part of the walk reaches no
+        core.
     cores_ : (n,) int32
-        The core that each point belongs to; -1 outside every core.
+        The core that contains each point; -1 outside every core.
     n_clusters_ : int
         The number of clusters.
     clustering_ : Clustering
-        The results of all steps, what was chosen automatically and why.
+        The results of all steps, with the automatic choices and their reasons.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : (features,) array
-        Their names, if X had any.
+        The names of the features, if X had any.
 
     Examples
     --------
@@ -138,7 +139,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
     ) -> "FuzzyModeSeeking":
         """Find the clusters and the memberships of `X`, points or `Features`; `y` is ignored.
 
-        With `sample_weight`, (n,), the density is that of the weighted points.
+        With `sample_weight`, (n,), the density of the weighted points is used.
         """
         settings = self._settings()
         X = self._check(X, reset=True)
@@ -186,7 +187,8 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
     def predict_proba(self, X: npt.ArrayLike) -> np.ndarray:
         """Return the memberships of the points `X`, (m, clusters).
 
-        A point that was fitted gets its own; others those of one step of the walk to their neighbours.
+        A fitted point gets its own memberships. Another point gets the memberships of one step of the walk to
+        its neighbours.
         """
         return self._extend(X).values.copy()
 
@@ -234,7 +236,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
             assert self.clustering_.data is not None, "vectors were fitted"
             fitted = self.clustering_.data.columns
             neighbors = euclidean_neighbors(fitted, n_neighbors=k, queries=X, n_jobs=self.n_jobs)
-            # A search through products of vectors leaves a rounding error between equal points.
+            # A search by dot products leaves rounding errors in the distances between equal points.
             equal = np.all(fitted[neighbors.indices[:, 0]] == X, axis=1)
             distances = neighbors.distances.copy()
             distances[equal, 0] = 0.0

@@ -1,4 +1,4 @@
-"""All frames in the states that were found in some of them: memberships by extension, chunk by chunk."""
+"""Memberships of all frames in the states of a sample, by extension, chunk by chunk."""
 
 import hashlib
 import logging
@@ -25,25 +25,26 @@ from mdfuzzy.pipeline.settings import Settings
 if TYPE_CHECKING:
     from mdfuzzy.workers.cluster import Client, Future
 
-#: Frames that are assigned together, at least; or half as many as were fitted, whose index is made each time.
+#: Smallest number of frames that are assigned together. It is half the number of fitted frames if that is
+#: larger, because the index of the fitted frames is built for each chunk.
 CHUNK = 262_144
-#: Chunks of a worker that are under way at a time.
+#: Chunks that a worker has in progress at a time.
 _IN_FLIGHT = 2
 
-#: Makes room for an array of a shape and a type.
+#: Allocates an array of a given shape and type.
 Room = Callable[[tuple[int, ...], npt.DTypeLike], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Extension(ReadOnly):
-    """Where all frames belong, by the fitted frames nearest to them.
+    """Hold the memberships of all frames, extended from the nearest fitted frames.
 
     Attributes
     ----------
     nearest : (n,) int32
-        The fitted frame, counted among these, that is nearest to each frame.
+        The nearest fitted frame of each frame, as an index among the fitted frames.
     distances : (n,) float32
-        How far that is (nm for RMSD); 0 for a fitted frame.
+        The distance to that frame (nm for RMSD); 0 for a fitted frame.
     values : (n, K) float64
         The memberships.
     lost : (n,) float64
@@ -62,18 +63,18 @@ class Extension(ReadOnly):
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What the memberships of a frame depend on: the fitted frames, and theirs.
+    """Hold the data that extension needs: the fitted frames and their memberships.
 
     Attributes
     ----------
     data : Trajectories
         The fitted frames.
     memberships : Memberships
-        Of these.
+        The memberships of the fitted frames.
     k : int
-        Neighbours that a step leads to.
+        The number of neighbours that a step can reach.
     settings : Settings
-        With which the memberships were found.
+        The settings with which the memberships were computed.
     """
 
     data: Trajectories
@@ -82,7 +83,7 @@ class Fitted:
     settings: Settings
 
     def extend(self, queries: Trajectories, *, n_jobs: int | None) -> dict[str, np.ndarray]:
-        """Return what `Extension` says of some other frames."""
+        """Return the fields of `Extension` for some other frames."""
         with _quiet():
             near = nearest_frames(
                 self.data,
@@ -111,29 +112,30 @@ def extend_to_all(
     room: Room = np.zeros,
     client: "Client | None" = None,
 ) -> Extension:
-    """Give every frame its memberships.
+    """Extend the memberships of the fitted frames to all frames.
 
     Parameters
     ----------
     data : Trajectories
         All frames.
     frames : (m,) int64
-        The fitted ones among them, ascending. They keep their memberships.
+        The fitted frames among them, in ascending order. They keep their memberships.
     fitted : Fitted
-        These.
+        The fitted frames with their memberships.
     n_jobs, progress
         As in `cluster`.
     blocks : BlockStore, optional
-        Keeps the chunks that are done, for a run that was killed to resume.
+        Stores the finished chunks, so that a killed run can resume.
     room : callable
-        Makes the arrays of the result.
+        Allocates the arrays of the result.
     client : distributed.Client, optional
-        Assign on the workers of this Dask cluster, which read the frames from their files if they see them.
+        Assign on the workers of this Dask cluster. The workers read the frames from the files if they can
+        access these.
 
     Returns
     -------
     Extension
-        The same to the bit for any number of threads or workers.
+        The result is bitwise identical for any number of threads or workers.
     """
     n, states = len(data), fitted.memberships.values.shape[1]
     kinds: tuple[npt.DTypeLike, ...] = (np.int32, np.float32, np.float64, np.float64)
@@ -174,7 +176,7 @@ def _assigned(
     n_jobs: int | None,
     client: "Client | None",
 ) -> Iterator[tuple[slice, dict[str, np.ndarray]]]:
-    """Yield each chunk with what is found for those of its frames that were not fitted."""
+    """Yield each chunk with the results for its frames that were not fitted."""
     if client is not None:
         yield from _assigned_on_workers(data, frames, fitted, chunks, client)
         return
@@ -201,7 +203,7 @@ def _inside(chunk: slice, frames: np.ndarray) -> np.ndarray:
 def _with_fitted(
     chunk: slice, frames: np.ndarray, fitted: Fitted, found: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Put the fitted frames of a chunk, which are known, and the others together in their order."""
+    """Combine the known results of the fitted frames of a chunk with the others, in frame order."""
     size = chunk.stop - chunk.start
     first, last = np.searchsorted(frames, [chunk.start, chunk.stop])
     known = frames[first:last] - chunk.start
@@ -258,7 +260,7 @@ def _extend_here(fitted: Fitted, part: Trajectories) -> dict[str, np.ndarray]:
 
 
 def _extend_read(fitted: Fitted, files: FrameFiles, rows: np.ndarray, digest: str) -> dict[str, np.ndarray]:
-    """Assign frames that this worker reads, if they are what was loaded."""
+    """Assign frames that this worker reads, if they are identical to the loaded frames."""
     xyz = files.read(rows)
     if _digest(xyz) != digest:
         raise InputValueError(
@@ -266,7 +268,7 @@ def _extend_read(fitted: Fitted, files: FrameFiles, rows: np.ndarray, digest: st
             f"coordinates from {files.sources[0].path!r} or one of the others. Load them again."
         )
     lengths = np.array([len(xyz)])
-    part = fitted.data.subset(np.array([0]))  # frames that are compared in the same way
+    part = fitted.data.subset(np.array([0]))  # only for the metric of the frames
     return _extend_here(fitted, replace(cast(Frames, part), xyz=xyz, lengths=lengths, weights=None))
 
 
@@ -276,7 +278,7 @@ def _digest(points: np.ndarray) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Inside the block, no search says how long it will take: there is one for every chunk."""
+    """Suppress the time estimates of searches inside the block: there is one search for every chunk."""
 
     def drop(record: logging.LogRecord) -> bool:
         return record.levelno > logging.INFO

@@ -1,4 +1,4 @@
-"""How much memory the machine has, and sizes in words."""
+"""The memory of the machine, and the parsing of sizes."""
 
 import os
 import re
@@ -7,12 +7,12 @@ from pathlib import Path
 from mdfuzzy._check import InputValueError, check_real
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-#: Where control groups, which containers and job schedulers use, hold the limit of this process.
+#: Files in which control groups (of containers and job schedulers) hold the limit of this process.
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def machine_memory() -> int | None:
-    """Return the bytes of memory that this process may use; None if the system does not say."""
+    """Return the bytes of memory that this process may use; None if the system does not report them."""
     try:
         found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     except (ValueError, OSError, AttributeError):

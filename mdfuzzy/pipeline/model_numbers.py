@@ -1,4 +1,4 @@
-"""The numbers of a Markov model of a clustering: at any lag time, between any two states."""
+"""Estimates from a Markov model of a clustering, at any lag time and between any two states."""
 
 from dataclasses import replace
 
@@ -16,33 +16,33 @@ def estimate_model(
     target: int | None = None,
     lag_time: float | None = None,
 ) -> Clustering:
-    """Return the clustering with populations, passage times and pathways by a Markov model of its states.
+    """Estimate populations, passage times and pathways by a Markov model of the states of a clustering.
 
     Parameters
     ----------
     result : Clustering
-        Of unweighted frames or features of trajectories.
+        A clustering of unweighted frames or features of trajectories.
     source, target : int, optional
-        The states between which to find pathways; by default those of the slowest process.
+        The states between which to find pathways; by default the states that the slowest process connects.
     lag_time : float, optional
-        Lag time of the model in ps, or in frames if the frames have no times. By default the one that
-        `validate_model` chooses.
+        Lag time of the model in ps, or in frames if the frames have no times. By default `validate_model`
+        chooses it.
 
     Returns
     -------
     Clustering
-        The same, with `Clustering.equilibrium` and `Clustering.pathways`; with `Clustering.validation`, too,
-        if it chose the lag time.
+        The same clustering with `Clustering.equilibrium` and `Clustering.pathways`, and also with
+        `Clustering.validation` if that chose the lag time.
 
     Raises
     ------
     ValueError
-        If the frames have weights, there is no Markov model, or it does not have the states.
+        If the frames have weights, there is no Markov model, or the model does not include the states.
 
     See Also
     --------
-    exports.write_state_tables : The numbers as tables for a paper.
-    validate_model : Whether the model is valid.
+    exports.write_state_tables : Write the estimates as tables for a paper.
+    validate_model : Test whether the model is valid.
 
     Examples
     --------

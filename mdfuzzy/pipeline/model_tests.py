@@ -6,21 +6,22 @@ from mdfuzzy.pipeline.clustering import Clustering
 
 
 def validate_model(result: Clustering, *, n_bootstrap: int = 50, seed: int = 0) -> Validation:
-    """Test Markov models of the states of a clustering, and choose the lag of one.
+    """Test Markov models of the states of a clustering, and choose the lag time of one.
 
-    Discrete trajectories are milestoned with `Clustering.milestones`: a frame between these belongs to the
-    one that was visited last.
+    Discrete trajectories are milestoned with `Clustering.milestones`: a frame between milestones belongs to
+    the milestone that was visited last.
 
-    A process is resolved at a lag if its timescale is at least three times as long. It has converged there if
-    at no longer lag that resolves it the timescale is another one, larger or smaller: outside the interval of
-    the other (without intervals: by more than 10 %). The lag is the one at which the most processes, counted
-    from the slowest, are resolved and have converged; of several the shortest of which the five steps of the
-    Chapman-Kolmogorov test reach a tenth of the slowest timescale.
+    A process is resolved at a lag time if its timescale is at least three times as long. A resolved process
+    has converged if its timescale is the same at every longer lag time that resolves it. Two timescales
+    differ, larger or smaller, if one lies outside the interval of the other (without intervals: if they
+    differ by more than 10 %). The chosen lag time is the one at which the most processes, counted from the
+    slowest, are resolved and have converged. If there are several such lag times, it is the shortest one for
+    which the five steps of the Chapman-Kolmogorov test reach a tenth of the slowest timescale.
 
     Parameters
     ----------
     result : Clustering
-        Of frames or features of trajectories.
+        A clustering of frames or features of trajectories.
     n_bootstrap : int
         Number of bootstrap samples for the intervals.
     seed : int
@@ -29,7 +30,7 @@ def validate_model(result: Clustering, *, n_bootstrap: int = 50, seed: int = 0) 
     Returns
     -------
     Validation
-        Without tests, and with the reason, if the trajectories do not pass to and fro between two states.
+        If the trajectories do not move back and forth between two states, it holds no tests, but the reason.
 
     Examples
     --------

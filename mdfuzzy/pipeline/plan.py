@@ -11,9 +11,9 @@ from mdfuzzy.pipeline.extension import CHUNK
 from mdfuzzy.pipeline.memory import machine_memory, parse_bytes
 from mdfuzzy.pipeline.settings import Settings, resolve_k, suggest_k
 
-#: The share of the machine's memory that a run takes if no limit is given.
+#: The fraction of the machine's memory that a run may use if no limit is given.
 _SHARE = 0.7
-#: Bytes before there are any frames: Python, its libraries and the compiled kernels.
+#: Bytes without any frames: Python, its libraries and the compiled kernels.
 _PROCESS = 500_000_000
 #: Edges of the union graph for each of the k neighbours of a frame (alanine dipeptide, k = 50: 1.44).
 _EDGES = 1.5
@@ -21,13 +21,13 @@ _EDGES = 1.5
 _SOLVE_EDGE = 16
 #: Bytes of each fitted frame while memberships are solved: eight steps of the acceleration, and the columns.
 _SOLVE_FRAME = 900
-#: Bytes of each number of a frame in the index of a search, and of each frame beside them.
+#: Bytes of each number of a frame in the index of a search, and additional bytes of each frame.
 _INDEX_NUMBER, _INDEX_FRAME = 10, 50
-#: Bytes of each frame of all: its labels, basins, cores and density, and what pictures and tables make of it.
+#: Bytes of every frame: its labels, basins, cores and density, and its use in plots and tables.
 _FRAME = 200
-#: Memberships of more states than these take more.
+#: Memberships in more states than this need more memory.
 _STATES = 8
-#: Runs of fewer frames are not announced.
+#: The memory plan of runs with fewer frames is not reported.
 _SMALL = 100_000
 
 logger = logging.getLogger("mdfuzzy")
@@ -35,18 +35,18 @@ logger = logging.getLogger("mdfuzzy")
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryPlan:
-    """What a clustering needs, estimated.
+    """Estimate the memory and disk space that a clustering needs.
 
     Attributes
     ----------
     frames, fitted : int
-        All frames, and those on which states are found.
+        The number of all frames, and of the frames on which states are found.
     numbers : int
-        Coordinates or features of a frame.
+        The number of coordinates or features of a frame.
     k : int
         Neighbours per fitted frame.
     saved : bool
-        Whether there is a run directory, in whose files neighbours and edges are kept.
+        Whether there is a run directory. Its files then hold neighbours and edges.
     """
 
     frames: int
@@ -57,7 +57,7 @@ class MemoryPlan:
 
     @property
     def memory(self) -> int:
-        """Bytes of memory, at most."""
+        """The largest memory use in bytes."""
         edges = int(_EDGES * self.k)
         held = 4 * self.numbers + (0 if self.saved else 16 * self.k + 8 * edges)
         index = _INDEX_NUMBER * self.numbers + _INDEX_FRAME
@@ -87,23 +87,23 @@ class MemoryPlan:
 def plan_memory(
     data: Trajectories, settings: Settings, *, saved: bool, memory: float | str | None = None
 ) -> Settings:
-    """Return the settings with a sample that fits into memory, if all frames do not; say what is needed.
+    """Return the settings, with a sample if all frames do not fit into memory, and report the memory needed.
 
     Parameters
     ----------
     data : Frames or Features
         All frames.
     settings : Settings
-        As they were given.
+        The settings of the user.
     saved : bool
         Whether there is a run directory.
     memory : float or str, optional
-        The bytes that may be used; by default most of what the machine has.
+        The number of bytes that may be used; by default most of the memory of the machine.
 
     Raises
     ------
     ValueError
-        If nothing fits into the memory, or the sample that was asked for does not.
+        If no sample fits into the memory, or the requested sample does not fit.
     """
     limit, given = None if memory is None else parse_bytes("memory", memory), memory is not None
     if limit is None:
@@ -140,5 +140,5 @@ def plan_memory(
 
 
 def _round_numbers(n: int) -> list[int]:
-    """Return 1, 2 and 5 times the powers of 10 below n, so that the choice changes little with memory."""
+    """Return 1, 2 and 5 times the powers of 10 below n, so that the choice depends little on the memory."""
     return [d * 10**power for power in range(2, 12) for d in (1, 2, 5) if d * 10**power < n]

@@ -1,4 +1,4 @@
-"""All steps in one call, from frames or features to memberships. Nothing is computed here."""
+"""All steps in one call, from frames or features to memberships. This module only calls the steps."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -39,37 +39,38 @@ def cluster(
     layout: Literal["scattered", "sharded"] | None = None,
     memory: float | str | None = None,
 ) -> Clustering:
-    """Find the states of a molecule and how strongly every frame belongs to each.
+    """Find the metastable states of a molecule and the membership of every frame in each state.
 
     Parameters
     ----------
     data : Frames, Features, Neighbors, (n, d) array or sequence of (n_i, d) arrays
         `Frames` are compared by RMSD, features by Euclidean distance. A sequence holds one array per
-        trajectory; for periodic columns make `Features` of them. `Neighbors` that were found elsewhere are
-        taken as they are; they know no trajectories, so there are no kinetics.
+        trajectory. Convert arrays with periodic columns to `Features` first. Precomputed `Neighbors` are used
+        unchanged; they hold no trajectories, so the result has no kinetics.
     settings : Settings, optional
-        All choices; by default every one is made from the data, but for beta, which is 2.
+        All settings. By default each is chosen from the data, except the walk temperature `beta`, which is 2.
     weights, log_weights : array or sequence of arrays, optional
-        The weight of each frame, or its logarithm, up to a constant, if the frames were sampled from another
-        ensemble than the one of interest; instead of those that `data` has. See `Trajectories.weighted`.
+        The weight of each frame, or its logarithm up to a constant, if the frames were sampled from an
+        ensemble other than the one of interest. They replace the weights of `data`. See
+        `Trajectories.weighted`.
     store : RunDir, optional
-        Where finished steps are saved and found again: `RunDir("folder")`.
+        The folder in which finished steps are saved and from which they are reused: `RunDir("folder")`.
     progress : bool, optional
-        Show a bar during the search for neighbours; by default on a terminal.
+        Whether to show a progress bar during the search for neighbours; by default only in a terminal.
     client : distributed.Client, optional
         Search the neighbours, and assign frames that were not fitted, on the workers of this Dask cluster;
         see `rmsd_neighbors`.
     layout : {"scattered", "sharded"}, optional
-        How the frames are laid out there.
+        How the frames are distributed among the workers.
     memory : float or str, optional
-        The bytes of memory that the clustering may use, such as 8e9 or ``"8GB"``; by default most of what
-        the machine has. If all frames need more, the states are found on as many as fit
-        (`Settings.fit_frames`), and `Clustering.sample` says what that changes.
+        The memory in bytes that the clustering may use, such as 8e9 or ``"8GB"``; by default most of the
+        memory of the machine. If all frames need more, the states are found on as many frames as fit
+        (`Settings.fit_frames`), and `Clustering.sample` reports the effect on the memberships.
 
     Returns
     -------
     Clustering
-        With the results of all steps.
+        The results of all steps.
 
     Raises
     ------
@@ -79,12 +80,12 @@ def cluster(
     Warns
     -----
     UserWarning
-        The warnings of all steps; also in `Clustering.warnings`.
+        All warnings of the steps are also stored in `Clustering.warnings`.
 
     See Also
     --------
     assign : Memberships of new frames in the states of a clustering.
-    FuzzyModeSeeking : The same as a scikit-learn estimator.
+    FuzzyModeSeeking : The same method as a scikit-learn estimator.
 
     Examples
     --------
@@ -140,7 +141,7 @@ def cluster(
 def _cluster_sample(
     data: Trajectories, settings: Settings, size: int, *, store: Store | None, key: str, means: dict[str, Any]
 ) -> Clustering:
-    """Find the states in some of the frames, and give all frames memberships in them."""
+    """Find the states in a sample of the frames, and extend the memberships to all frames."""
     frames = evenly_spaced(len(data), size)
     given = {"data": data.sample(frames)}
     run = Run(settings, given, store=store, key=f"{key} {size}", means=means, growing=False)
@@ -156,16 +157,17 @@ def cluster_neighbors(
     data: Trajectories | None = None,
     weights: np.ndarray | None = None,
 ) -> Clustering:
-    """Do all that follows the search for neighbours.
+    """Run all steps that follow the search for neighbours.
 
     Parameters
     ----------
     neighbors : Neighbors
-        At least 2k of every point.
+        At least 2k neighbours of every point.
     settings : Settings
-        All choices.
+        All settings.
     data : Frames or Features, optional
-        What they are neighbours in: for kinetics, and for choosing beta on some of very many frames.
+        The data in which these are neighbours. It is needed for kinetics, and for choosing beta on a sample
+        of very many frames.
     weights : (n,) float64, optional
         Weights of the points, if `data` is not given.
     """
@@ -176,7 +178,7 @@ def cluster_neighbors(
 
 
 def _check_unbiased(settings: Settings, weights: np.ndarray | None) -> None:
-    """Raise if settings ask for what frames with weights do not have."""
+    """Raise if the settings request results that weighted frames cannot have."""
     if weights is None:
         return
     if settings.validate:
@@ -192,5 +194,5 @@ def _check_unbiased(settings: Settings, weights: np.ndarray | None) -> None:
 
 
 def _assemble(run: Run) -> Clustering:
-    """Make every result of a run, in the order of the fields of a clustering."""
+    """Compute every result of a run, in the order of the fields of a clustering."""
     return Clustering(**run.assemble([each.name for each in fields(Clustering)]))

@@ -1,4 +1,4 @@
-"""The frames on which states were found, and how far the memberships of the others can be trusted."""
+"""The frames on which the states were found, and the error of the memberships of all other frames."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,27 +10,28 @@ from mdfuzzy._check import ReadOnly, read_only
 
 @dataclass(frozen=True, kw_only=True)
 class ExtensionError:
-    r"""How much memberships by extension differ from those of a fit that contains the frames.
+    r"""Estimate how much extended memberships differ from the memberships of a fit to all frames.
 
-    The states are found once more on every second fitted frame, and the other half gets its memberships
-    from these. If an estimate from n frames has the variance :math:`\sigma^2 / n`, that from half of
-    them differs from it by :math:`2\sigma^2/n - \sigma^2/n`: as much as it differs itself from the estimate
-    that all frames would give, if these are many more. So half of the sample shows the random part of the
-    error. It cannot show what only more frames change. In a fit of 142,074 frames of alanine dipeptide the
-    mean membership in one state is 0.31, in fits of fewer 0.41: its memberships differ by 0.13 on average
-    from those of a sample of half of the frames, for which 0.02 was measured here.
+    The states are found again on every second fitted frame, and the memberships are extended from these to
+    the other half. If an estimate from n frames has the variance :math:`\sigma^2 / n`, the estimate from half
+    of the frames differs from it with the variance :math:`2\sigma^2/n - \sigma^2/n`. The estimate from n
+    frames differs as much from the estimate from all frames, if these are many more. The half sample
+    therefore shows the random part of the error. It cannot show a bias that only more frames remove. For
+    example, in a fit of 142,074 frames of alanine dipeptide the mean membership in one state is 0.31, and in
+    fits of fewer frames it is 0.41. The memberships of that fit differ by 0.13 on average from the
+    memberships of a sample of half of the frames, while this estimate was 0.02.
 
     Attributes
     ----------
     frames : int
-        The number of frames that were compared.
+        The number of compared frames.
     mean, most : float
-        The difference of two memberships of a frame, :math:`\frac12 \sum_s |u_s - v_s|`: the mean, and what
-        99 % of the frames do not exceed.
+        The mean and the 99th percentile, over the frames, of the difference between the two membership
+        vectors of a frame, :math:`\frac12 \sum_s |u_s - v_s|`.
     agreement : float
         The fraction of frames whose highest membership is in the same state.
     n_states, n_states_half : int
-        States in the sample, and in half of it.
+        The numbers of states in the sample, and in half of the sample.
 
     Examples
     --------
@@ -62,20 +63,20 @@ class ExtensionError:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FitSample(ReadOnly):
-    """Some of the frames of a clustering, on which its states were found.
+    """Hold the sample of frames on which the states of a clustering were found.
 
     Attributes
     ----------
     frames : (m,) int64
-        Which frames they are, ascending.
+        The frames of the sample, in ascending order.
     nearest : (n,) int32
-        For every frame the nearest of these, counted among them.
+        The nearest frame of the sample for every frame, as an index into `frames`.
     distances : (n,) float32
-        How far it is (nm for RMSD).
+        The distance to that frame (nm for RMSD).
     fit : Clustering
-        The clustering of these frames alone.
+        The clustering of the sample alone.
     error : ExtensionError
-        How much the memberships of the other frames differ from those of a fit that contains them.
+        The estimated error of the memberships of the other frames.
 
     See Also
     --------
@@ -114,7 +115,7 @@ class FitSample(ReadOnly):
 
 
 def evenly_spaced(n: int, m: int) -> np.ndarray:
-    """Return m of n frames, the middle of each of m equal parts.
+    """Return m evenly spaced frames of n: the middle of each of m equal parts.
 
     Examples
     --------

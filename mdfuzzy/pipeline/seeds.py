@@ -1,4 +1,4 @@
-"""Where to simulate next: the frames from which a new trajectory would teach most."""
+"""Seeds of new simulations: the frames from which a new trajectory is expected to be most informative."""
 
 from dataclasses import dataclass
 
@@ -9,28 +9,28 @@ from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.states.correlation import neighbors_in_time
 
-_PART = 16_384  # rows looked at together
+_PART = 16_384  # rows processed together
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Seeds(ReadOnly):
-    """Frames to start new simulations from, the best first. Made by `suggest_seeds`.
+    """Hold frames from which to start new simulations, the best first, as ranked by `suggest_seeds`.
 
     Attributes
     ----------
     frames : (n,) int64
         The frames, numbered over all trajectories.
     scores : (n,) float64
-        The relative variance that one more visit reduces: see `suggest_seeds`.
+        The relative variance that one more visit would reduce: see `suggest_seeds`.
     states : (n,) int64
         The state that each frame belongs to most; -1 for none.
     reasons : tuple of str
-        Why each was chosen.
+        The reason for the choice of each frame.
 
     See Also
     --------
-    suggest_seeds : Choose them.
-    exports.write_seeds : Write their structures.
+    suggest_seeds : Choose the frames.
+    exports.write_seeds : Write the structures of the frames.
 
     Examples
     --------
@@ -63,21 +63,21 @@ class Seeds(ReadOnly):
 
 
 def suggest_seeds(result: Clustering, n: int = 20) -> Seeds:
-    r"""Rank frames by what a new trajectory from there would teach.
+    r"""Rank frames by the information expected from a new trajectory that starts there.
 
     The score of frame i is :math:`1/v_i + (1 - \sum_s m_{is}^2)/v_i + 1/V_s`. Here :math:`v_i` is the number
     of visits to the surroundings of the frame (the median distance to the kth neighbour), :math:`m_{is}` are
     its memberships, and :math:`V_s` is the number of visits to its state. These are the relative variances of
     the local density, of the memberships, and of the exits from the state, if visits are independent. Frames
-    are chosen one after the other. Each counts as a visit that has been made, so that the next one is
-    elsewhere.
+    are chosen one after another. Each chosen frame then counts as a visit already made, so that the next one
+    is chosen elsewhere.
 
     Parameters
     ----------
     result : Clustering
-        Of frames or features of trajectories.
+        A clustering of frames or features of trajectories.
     n : int
-        How many seeds, at least 1.
+        The number of seeds, at least 1.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def suggest_seeds(result: Clustering, n: int = 20) -> Seeds:
 
     See Also
     --------
-    exports.write_seeds : Write their structures.
+    exports.write_seeds : Write the structures of the frames.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def _reason(why: str, result: Clustering, frame: int, visits: float, state_visit
 
 
 def local_visits(neighbors: Neighbors, lengths: np.ndarray, radius: float, window: int) -> np.ndarray:
-    """Return how often the surroundings of each frame were visited, the visit of the frame itself included.
+    """Return the number of visits to the surroundings of each frame, including the visit of the frame itself.
 
     Neighbours within the radius belong to one visit if they are at most `window` frames apart in the same
     trajectory.

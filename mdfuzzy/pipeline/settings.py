@@ -1,4 +1,4 @@
-"""Every choice that can be made about a clustering, once: its default, its limits and its help text."""
+"""All settings of a clustering, each declared once with its default, limits and help text."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -11,9 +11,9 @@ from mdfuzzy._choices import BetaCriterion, CoreRule, Density, Kernel, WalkGraph
 
 #: k grows as this times log n; see `suggest_k`.
 _K_PER_LOG = 3.5
-#: A sample holds at least so many neighbourhoods of 2k frames: fewer cannot show how many states there are.
+#: A sample holds at least this many neighbourhoods of 2k frames: fewer cannot determine the number of states.
 _FEWEST = 10
-#: The 2k neighbours of the density are at most this share of the points.
+#: The 2k neighbours of the density are at most this fraction of the points.
 _LARGEST_SHARE = 0.2
 #: With this times log n neighbours or more, at most 1 in 100 graphs of one state falls apart (on a line; with
 #: fewer in more dimensions).
@@ -23,16 +23,16 @@ _BETA_REMEDY = "2 is the ensemble's own diffusion, smaller is colder; 'entropy' 
 
 
 def suggest_k(n: int) -> int:
-    r"""Return the number of neighbours per point that the graph of n points gets by default.
+    r"""Return the default number of neighbours per point in the graph of n points.
 
     :math:`k = 3.5 \ln n`, rounded. The density is estimated from 2k neighbours, so the noise of its logarithm
-    falls as :math:`1/\sqrt{2k}`, while the largest of its errors anywhere in n points grows as
-    :math:`\sqrt{2 \ln n}`: a k in proportion to :math:`\ln n` keeps the largest error, and with it the
-    smallest prominence that can be told from noise, the same for every n. It also keeps the graph
-    connected inside a state. The factor is that of Bonis and Oudot: k = 50 for 1.4 million frames.
+    falls as :math:`1/\sqrt{2k}`, while the largest of its errors anywhere in n points grows as :math:`\sqrt{2
+    \ln n}`: a k proportional to :math:`\ln n` makes the largest error the same for every n, and with it the
+    smallest prominence that can be distinguished from noise. It also keeps the graph connected inside a
+    state. The factor follows Bonis and Oudot: k = 50 for 1.4 million frames.
 
-    2k is never more than a fifth of the points, because a state needs more than 2k points to be seen. But k
-    is at least :math:`2.2 \ln n`: with fewer neighbours the graph of a single state falls apart by chance.
+    2k is at most a fifth of the points, because a state needs more than 2k points to be detected. But k is at
+    least :math:`2.2 \ln n`: with fewer neighbours the graph of a single state becomes disconnected by chance.
 
     Parameters
     ----------
@@ -58,19 +58,19 @@ def suggest_k(n: int) -> int:
 def _setting(
     default: Any, help_text: str, check: Callable[[str, Any], Any] | None = None, *, expert: bool = False
 ) -> Any:
-    """Declare a setting, once for the check, the command line, the estimator and the documentation.
+    """Declare a setting for the check, the command line, the estimator and the documentation.
 
     Parameters
     ----------
     default : object
-        Its default.
+        The default value.
     help_text : str
         One or two sentences, for the command line and the documentation.
     check : callable, optional
-        (name, value) -> value, or raises. By default the type decides: one of the choices of a Literal, or a
-        flag.
+        Takes (name, value) and returns the value, or raises. By default the type decides: one of the choices
+        of a Literal, or a flag.
     expert : bool
-        Whether few users need it.
+        Whether only few users need the setting.
     """
     return field(default=default, metadata={"help": help_text, "check": check, "expert": expert})
 
@@ -98,7 +98,7 @@ def _jobs(name: str, value: Any) -> int | None:
 
 
 def _check_by_type(name: str, value: Any, hint: Any) -> Any:
-    """Check a setting whose type says all: a choice, or a flag."""
+    """Check a setting by its type alone: a choice, or a flag."""
     if get_origin(hint) is Literal:
         return check_choice(name, value, get_args(hint))
     if not isinstance(value, bool):
@@ -108,7 +108,7 @@ def _check_by_type(name: str, value: Any, hint: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Everything that can be chosen about a clustering. None means: chosen from the data.
+    """Hold all settings of a clustering; a setting that is None is chosen from the data.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ class Settings:
             )
 
     def n_neighbors(self, n: int) -> int:
-        """Return how many neighbours each of `n` points needs: 2k."""
+        """Return the number of neighbours that each of `n` points needs: 2k."""
         return 2 * resolve_k(self.k, n)
 
     def as_dict(self) -> dict[str, Any]:
@@ -260,9 +260,9 @@ class Settings:
 
 
 def resolve_k(k: int | None, n: int, *, n_neighbors: int | None = None) -> int:
-    """Return k for `n` points, when `n_neighbors` neighbours of each are known (None: all others).
+    """Return k for `n` points with `n_neighbors` known neighbours each (None: all others are known).
 
-    A given k is checked; otherwise it is `suggest_k`, or less if too few neighbours are known.
+    A given k is checked. Otherwise k is `suggest_k`, or less if too few neighbours are known.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def resolve_k(k: int | None, n: int, *, n_neighbors: int | None = None) -> int:
 
 
 def check_fit_frames(fit_frames: int, k: int | None) -> int:
-    """Return the size of a sample, or raise if it is too small for states to be seen."""
+    """Return the size of a sample, or raise if it is too small to show the states."""
     least = 2 * _FEWEST * resolve_k(k, max(fit_frames, 3))
     if fit_frames < least:
         raise InputValueError(

@@ -1,4 +1,4 @@
-"""The states of a clustering as a table: a row for each, to be read by people and by programs."""
+"""The states of a clustering as a table with one row per state, for people and for programs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,46 +15,46 @@ from mdfuzzy.states.cores import Cores
 if TYPE_CHECKING:
     from mdfuzzy.kinetics import Equilibrium, Visits
 
-#: Torsions of more residues than that do not fit on a line.
+#: Torsions of more residues than this do not fit on a line.
 _MAX_RESIDUES = 3
 
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """One state: a row of `StateTable`.
+    """Describe one state: a row of `StateTable`.
 
     Attributes
     ----------
     state : int
-        Its number.
+        The number of the state.
     frames : int
-        How many frames belong most to it.
+        The number of frames whose largest membership is in this state.
     fraction : float
-        The same as a fraction of all frames (of their weight, if they have weights).
+        Their fraction of all frames (of the total weight, if frames have weights).
     fraction_low, fraction_high : float or None
-        Its bootstrap interval (95 %): `state_fractions`.
+        Bootstrap interval (95 %) of the fraction: `state_fractions`.
     population : float or None
-        The probability of the state in equilibrium: by the weights, if frames have weights (the same as the
-        fraction), or by the Markov model, if there is one that includes the state.
+        The equilibrium probability of the state. It comes from the weights, if frames have weights (then it
+        equals the fraction), or from the Markov model, if there is one that includes the state.
     population_low, population_high : float or None
-        Its bootstrap interval (95 %).
+        Bootstrap interval (95 %) of the population.
     free_energy, free_energy_low, free_energy_high : float or None
-        The same as a free energy relative to the most populated state, in kT.
+        The population and its interval as a free energy relative to the most populated state, in kT.
     effective : float or None
-        If frames have weights: the effective number of frames of the state, (sum w)^2 / sum w^2.
+        The effective number of frames of the state, (sum w)^2 / sum w^2, if frames have weights.
     core : int
-        How many frames are in its core.
+        The number of frames in its core.
     prominence : float
-        How far its peak stands above the saddle to a higher state, in units of the log density.
+        The height of its peak above the saddle to a higher state, in units of the log density.
     peak : int
-        Its densest frame.
+        The frame of highest density.
     phi, psi : tuple of float
         Backbone torsions of that frame in degrees, one per residue; empty if there are none.
     visits : int or None
-        How often its milestone (a larger core: `find_milestones`) was reached from that of another state, or
-        first of all in a trajectory.
+        The number of visits. A visit begins when a trajectory reaches the milestone of the state (a larger
+        core: `find_milestones`) from the milestone of another state, or as its first milestone.
     dwell : float or None
-        Mean time of an unbroken stay in its basin, in the unit of the table.
+        Mean duration of an uninterrupted stay in its basin, in the unit of the table.
 
     Examples
     --------
@@ -87,23 +87,23 @@ class State:
 
 
 class StateTable(Sequence[State]):
-    """The states of a clustering: a sequence of `State` that prints as a table.
+    """Hold the states of a clustering as a sequence of `State` that prints as a table.
 
-    ``pandas.DataFrame(table)`` makes a data frame of it.
+    ``pandas.DataFrame(table)`` converts it to a data frame.
 
     Parameters
     ----------
     rows : sequence of State
-        In the order of their numbers.
+        The states in the order of their numbers.
     residues : sequence of str
-        The residues whose torsions the rows hold.
+        The residues with torsions in the rows.
     unit : str
         The unit of `State.dwell`: "ps" or "frames".
 
     Attributes
     ----------
     residues, unit
-        As given.
+        The values passed in.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class StateTable(Sequence[State]):
 
 
 def span(low: float | None, high: float | None) -> str:
-    """Return an interval of a share in words; a dash if it is not known.
+    """Return the interval of a fraction as text; a dash if it is not known.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def span(low: float | None, high: float | None) -> str:
 
 
 def _digits(percent: float) -> str:
-    """Write a number of per cent with one decimal, and a small one with two digits."""
+    """Format a percentage with one decimal, or with two significant digits if it is small."""
     if percent >= 1 or percent < 0.001:
         return f"{percent:.1f}"
     return np.format_float_positional(float(f"{percent:.2g}"), trim="-")
@@ -241,7 +241,7 @@ def tabulate_states(
 
 
 def _by_weight(fractions: StateFractions, state: int) -> dict[str, float | None]:
-    """Return the population of a state of weighted frames, its free energy and its effective frames."""
+    """Return the population, free energy and effective number of frames of a state of weighted frames."""
     low, high, value = fractions.low[state], fractions.high[state], float(fractions.values[state])
     with np.errstate(divide="ignore", invalid="ignore"):
         energy, least, most = -np.log(np.array([value, high, low]) / fractions.values.max())
@@ -251,7 +251,7 @@ def _by_weight(fractions: StateFractions, state: int) -> dict[str, float | None]
 
 
 def _in_equilibrium(model: "Equilibrium", place: int) -> dict[str, float | None]:
-    """Return what a Markov model says about one of its states."""
+    """Return the estimates of a Markov model for one of its states."""
     numbers: dict[str, float | None] = {}
     for name, table in (("population", "populations"), ("free_energy", "free_energies")):
         numbers[name] = float(getattr(model, table)[place])
@@ -261,6 +261,6 @@ def _in_equilibrium(model: "Equilibrium", place: int) -> dict[str, float | None]
 
 
 def _bounds(name: str, low: float, high: float) -> dict[str, float | None]:
-    """Return the two ends of an interval by name; None where an end is open."""
+    """Return the two ends of an interval by name; None for an open end."""
     ends = {f"{name}_low": low, f"{name}_high": high}
     return {key: float(end) if np.isfinite(end) else None for key, end in ends.items()}
