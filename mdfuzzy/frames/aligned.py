@@ -1,4 +1,4 @@
-"""Frames that were superposed on a reference by some atoms, and are compared by others."""
+"""Frames superposed on a reference by some atoms and compared by others."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,21 +17,21 @@ from mdfuzzy.frames.trajectories import Trajectories
 if TYPE_CHECKING:
     import mdtraj as md
 
-#: References that differ by more than this, nm, are different structures: files hold 0.001 nm.
+#: References that differ by more than this, in nm, are different structures; files have 0.001 nm precision.
 _SAME = 2e-3
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class AlignedFrames(Frames):
-    """Frames that were superposed on a reference structure by some atoms, and are compared by others.
+    """Frames superposed on a reference structure by some atoms and compared by others.
 
-    Made by `load` with `align`, for example on the protein, to compare the poses of a ligand. The distance of
-    two frames is the RMSD of the loaded atoms without another superposition.
+    `load` makes them with `align`, for example on the protein to compare the poses of a ligand. The distance
+    between two frames is the RMSD of the loaded atoms without another superposition.
 
     Attributes
     ----------
     xyz : (n, atoms, 3) float32
-        Coordinates of the loaded atoms in nm, after the superposition; the origin is the centre of the
+        Coordinates of the loaded atoms in nm, after the superposition. The origin is the centre of the
         aligned atoms of the reference.
     alignment : Alignment
         The aligned atoms and the reference.
@@ -63,8 +63,8 @@ class AlignedFrames(Frames):
 
     @property
     def metric(self) -> Metric:
-        """How two frames are compared: RMSD in nm without superposition, mass-weighted or over exchanges of
-        equivalent atoms if asked for.
+        """How two frames are compared: RMSD in nm without superposition, optionally mass-weighted or
+        symmetry-corrected.
         """
         return rmsd_metric(
             aligned=True, mass_weighted=self.masses is not None, symmetric=self.symmetry is not None
@@ -72,20 +72,20 @@ class AlignedFrames(Frames):
 
     @property
     def points(self) -> np.ndarray:
-        """Coordinates over the root of the number of atoms, (n, 3 atoms): their distance is the RMSD, the
-        least over the permutations of `symmetry`.
+        """Coordinates over the root of the number of atoms, (n, 3 atoms). The distance between them is the
+        RMSD, the least over the permutations of `symmetry`.
         """
         roots = np.sqrt((1.0 if self.masses is None else self.masses) / np.full(self.n_atoms, self.n_atoms))
         return (self.xyz * roots[:, None]).reshape(len(self), -1)
 
     @property
     def vectors(self) -> np.ndarray:
-        """The points, with equivalent atoms exchanged so that frames look alike."""
+        """The points, with equivalent atoms exchanged so that each frame is nearest to the mean."""
         return self.images
 
     @cached_property
     def columns(self) -> np.ndarray:
-        """What plots show: the principal components of the points in nm, the largest variance first."""
+        """The columns for plots: principal components of the points in nm, the largest variance first."""
         points = self.vectors
         points = points - points.mean(axis=0)
         variances, axes = np.linalg.eigh(points.T @ points)
@@ -100,7 +100,7 @@ class AlignedFrames(Frames):
 
     @property
     def units(self) -> tuple[str, ...]:
-        """All in nm."""
+        """The units of the principal components: nm."""
         return ("nm",) * self.columns.shape[1]
 
     @property
@@ -112,7 +112,7 @@ class AlignedFrames(Frames):
 
     @property
     def fit_atoms(self) -> np.ndarray:
-        """The atoms of the sources by which structures are superposed: the aligned ones."""
+        """The atoms of the sources used to superpose structures: the aligned atoms."""
         return self.alignment.atoms
 
     @property
@@ -134,7 +134,7 @@ class AlignedFrames(Frames):
     def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "AlignedFrames":
         """Return `data` if it is frames of the same atoms, aligned on the same structure; otherwise raise."""
         found = super().like(data)
-        assert isinstance(found, AlignedFrames)  # it has the same metric
+        assert isinstance(found, AlignedFrames)  # because it has the same metric
         ours, theirs = self.alignment.reference, found.alignment.reference
         if ours.shape != theirs.shape or np.abs(ours - theirs).max() > _SAME:
             raise InputValueError(
@@ -144,7 +144,7 @@ class AlignedFrames(Frames):
         return found
 
     def summary(self) -> str:
-        """Return a text that says what was loaded, what it is aligned on, and how many frames were moved."""
+        """Return a text that describes the loaded atoms, the alignment, and the number of moved frames."""
         first, *rest = super().summary().splitlines()
         line = f"aligned on: {self.alignment.selection}"
         if self.whole:

@@ -1,4 +1,4 @@
-"""Text files with one row of numbers per time, such as the COLVAR files of PLUMED."""
+"""Read text files with one row of numbers per time, such as the COLVAR files of PLUMED."""
 
 import gzip
 import math
@@ -30,7 +30,7 @@ class Colvar(ReadOnly):
     times : (rows,) float64 or None
         The column ``time``, which increases; None if there is none.
     settings : dict of str to str
-        What lines such as ``#! SET min_phi -pi`` declare.
+        The declarations in lines such as ``#! SET min_phi -pi``.
     """
 
     path: str
@@ -59,7 +59,7 @@ class Colvar(ReadOnly):
         return self.values[:, self.names.index(name)]
 
     def period(self, name: str) -> float | None:
-        """Return the period of a column, declared as its minimum and maximum; None if it has none."""
+        """Return the period of a column from its declared minimum and maximum; None if it has none."""
         ends = [_number(self.settings.get(f"{end}_{name}", "")) for end in ("min", "max")]
         if ends[0] is None or ends[1] is None or ends[1] <= ends[0]:
             return None
@@ -68,15 +68,15 @@ class Colvar(ReadOnly):
     def rows_at(self, times: np.ndarray | None, n_frames: int, *, what: str = "frames") -> np.ndarray:
         """Return the row of every frame.
 
-        Rows and frames are matched by time, so a file with more rows than frames will do. Where one of them
-        has no times, they are matched in order, and must be equally many.
+        Rows and frames are matched by time, so the file may have more rows than there are frames. If rows or
+        frames have no times, they are matched in order, and their numbers must be equal.
 
         Parameters
         ----------
         times : (n,) array or None
             The times of the frames in ps.
         n_frames : int
-            How many frames there are, n.
+            The number of frames, n.
         what : str
             The frames in words, for messages.
 
@@ -115,8 +115,8 @@ class Colvar(ReadOnly):
 def read_colvar(path: str | os.PathLike[str]) -> Colvar:
     """Read a COLVAR file of PLUMED, or a plain table of numbers.
 
-    A run that was restarted appends to its file: a new header, and rows from the time of the restart on.
-    These replace earlier rows of the same times. A last line that was cut short is left out with a warning.
+    A restarted run appends a new header, and rows that begin at the time of the restart. These replace
+    earlier rows of the same times. An incomplete last line is omitted with a warning.
 
     Parameters
     ----------
@@ -235,13 +235,13 @@ def _table(
 
 
 def _is_cut(line: str, model: str) -> bool:
-    """Whether a line has no end and its last number fewer digits than that of the line before."""
+    """Return whether a line is not ended and its last number has fewer digits than in the line before."""
     last, other = line.split()[-1], model.split()[-1]
     return not line.endswith("\n") and len(last.partition(".")[2]) < len(other.partition(".")[2])
 
 
 def _refuse_line(path: str, names: list[str], lines: list[str], numbers: list[int]) -> None:
-    """Raise with the first line that is no row of as many numbers as there are names."""
+    """Raise and name the first line that does not have one number for each name."""
     for line, number in zip(lines, numbers, strict=True):
         words = line.partition("#")[0].split()
         try:
@@ -256,7 +256,7 @@ def _refuse_line(path: str, names: list[str], lines: list[str], numbers: list[in
 
 
 def _kept_after_restarts(path: str, times: np.ndarray, lines: np.ndarray) -> np.ndarray:
-    """Return the rows that no restart has replaced, whose times increase."""
+    """Return the rows that no restart has replaced; their times increase."""
     if not np.isfinite(times).all():
         bad = int(np.flatnonzero(~np.isfinite(times))[0])
         raise InputValueError(
@@ -275,7 +275,7 @@ def _kept_after_restarts(path: str, times: np.ndarray, lines: np.ndarray) -> np.
 
 
 def _number(word: str) -> float | None:
-    """Return a number as PLUMED writes it, with ``pi`` as a word; None if it is none."""
+    """Return a number as PLUMED writes it, with ``pi`` as a word; None if it is not a number."""
     sign, word = (-1.0, word[1:]) if word.startswith("-") else (1.0, word.removeprefix("+"))
     if word.lower() == "pi":
         return sign * math.pi
@@ -286,7 +286,7 @@ def _number(word: str) -> float | None:
 
 
 def _step(times: np.ndarray) -> float:
-    """Return the least time between rows; 0 of a single one."""
+    """Return the shortest time between rows; 0 for a single row."""
     steps = np.diff(times)
     steps = steps[steps > 0]
     return float(steps.min()) if len(steps) else 0.0

@@ -1,4 +1,4 @@
-"""Which ensemble each trajectory belongs to."""
+"""Assign trajectories to ensembles."""
 
 from dataclasses import dataclass, replace
 
@@ -10,16 +10,16 @@ from mdfuzzy.frames.matching import AtomMatch
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ensembles(ReadOnly):
-    """Which ensemble each trajectory belongs to.
+    """The ensemble of each trajectory.
 
     Attributes
     ----------
     names : tuple of str
-        The ensembles, in the order in which they were given.
+        The names of the ensembles, in the order in which they were given.
     of : (trajectories,) int64
-        For each trajectory the place of its ensemble among the names.
+        The index of the ensemble of each trajectory among the names.
     match : AtomMatch or None
-        The atoms that stand for each other; None for features.
+        The corresponding atoms of the ensembles; None for features.
 
     Examples
     --------

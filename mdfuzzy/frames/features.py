@@ -23,7 +23,7 @@ from mdfuzzy.frames.metric import EUCLIDEAN, Metric
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.frames.weights import Weights, frame_weights
 
-#: What features take over from the frames that they describe; the first ones have a row per frame.
+#: Attributes that features take over from the frames that they describe; the first have a row per frame.
 _ROWS = ("times", "phi", "psi")
 _OF_FRAMES = (*_ROWS, "weights", "topology", "residues", "sources", "top", "atoms", "whole")
 
@@ -38,44 +38,44 @@ class Features(Trajectories):
     periodic : sequence of int, optional
         The columns that are periodic, such as torsion angles.
     period : float or sequence of float
-        Their period, or that of each of them: 360 for degrees, 2 * pi for radians.
+        The period of all periodic columns, or of each: 360 for degrees, 2 * pi for radians.
     names : sequence of d str, optional
         The names of the columns.
     units : str or sequence of d str, optional
-        The unit of all columns, or of each of them.
+        The unit of all columns, or of each.
     column_weights : sequence of d float, optional
-        By what the differences in each column are multiplied in the distance between two frames; 1 by
-        default. Give columns of different units weights that make them comparable.
+        The factor that multiplies differences in each column in the distance between two frames; 1 by
+        default. Choose weights that make columns of different units comparable.
     times : (n,) array or sequence of (n_i,) arrays, optional
         Times in ps.
     frames : Frames, optional
-        The frames that the features describe: times, topology, backbone torsions and sources are theirs, so
-        that structures can be written and shown.
+        The frames that the features describe. Times, topology, backbone torsions and sources are taken from
+        them, so that structures can be written and shown.
     weights, log_weights : array or sequence of arrays, optional
         Weights of the frames, or their logarithms, for frames of a biased simulation: see `weighted`.
 
     Attributes
     ----------
     values : (n, d) float64, or float32 if all arrays are
-        All vectors, one trajectory after the other.
+        All vectors, one trajectory after another.
     lengths : (trajectories,) int64
-        Vectors per trajectory.
+        The number of vectors of each trajectory.
     periodic : (k,) int64
         The columns that are periodic.
     periods : tuple of d (float or None)
         The period of each column.
     names, units : tuple of d str
-        Of the columns.
+        The name and the unit of each column.
     column_weights : (d,) float64 or None
-        By what differences in each column are multiplied.
+        The factor that multiplies differences in each column.
     times : (n,) float64 or None
         Times in ps.
     featurizer : features.Featurizer or None
-        How the columns are computed from frames, if `featurize`, `tica`, `vamp` or `pca` made them.
+        The method that computes the columns from frames, if `featurize`, `tica`, `vamp` or `pca` made them.
 
     See Also
     --------
-    featurize : Torsions, distances, contacts and others of trajectories.
+    featurize : Compute torsions, distances, contacts and other features of trajectories.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class Features(Trajectories):
         weights: Weights | None = None,
         log_weights: Weights | None = None,
     ) -> None:
-        # A data frame is iterable, too, but one array.
+        # A data frame is iterable, too, but it is a single array.
         several = isinstance(arrays, Iterable) and not hasattr(arrays, "__array__")
         parts = [_numbers(part) for part in (cast(Iterable[object], arrays) if several else [arrays])]
         if not parts or any(p.ndim != 2 or 0 in p.shape or p.shape[1] != parts[0].shape[1] for p in parts):
@@ -145,16 +145,16 @@ class Features(Trajectories):
 
     @classmethod
     def made(cls, values: np.ndarray, lengths: Sequence[int] | np.ndarray, **attributes: Any) -> "Features":
-        """Return features of an array that is theirs alone: it is neither copied nor checked.
+        """Return features that take ownership of an array, which is neither copied nor checked.
 
         Parameters
         ----------
         values : (n, d) float array
-            Finite. It must not be changed afterwards.
+            Finite values. The array must not be changed afterwards.
         lengths : sequence of int
-            Vectors per trajectory.
+            The number of vectors of each trajectory.
         **attributes
-            Others, such as `times` and `sources`; `names`, `units` and `periods` have d entries each.
+            Other attributes, such as `times` and `sources`; `names`, `units` and `periods` have d entries.
         """
         features = object.__new__(cls)
         features._set(values, lengths)
@@ -173,7 +173,7 @@ class Features(Trajectories):
         self._check_lengths(len(values))
 
     def _take_over(self, frames: Trajectories) -> None:
-        """Take times, topology, torsions and sources of the frames that these features describe."""
+        """Take over times, topology, torsions and sources of the frames that these features describe."""
         check_type("frames", frames, Trajectories, remedy="`load` makes them.")
         if frames.lengths.tolist() != self.lengths.tolist():
             raise InputValueError(
@@ -184,7 +184,7 @@ class Features(Trajectories):
             object.__setattr__(self, name, getattr(frames, name))
 
     def _columns(self) -> dict[str, Any]:
-        """Return what belongs to the columns."""
+        """Return the attributes of the columns."""
         return {
             "names": self._names,
             "units": self._units,
@@ -194,12 +194,12 @@ class Features(Trajectories):
         }
 
     def with_columns(self, values: np.ndarray, **columns: Any) -> "Features":
-        """Return other columns of the same frames: their times, topology, weights and sources stay.
+        """Return other columns of the same frames, with the same times, topology, weights and sources.
 
         Parameters
         ----------
         values : (n, d) float array
-            Finite, not to be changed afterwards.
+            Finite values. The array must not be changed afterwards.
         **columns
             `names`, `units`, `periods`, `column_weights` and `featurizer`.
         """
@@ -207,14 +207,14 @@ class Features(Trajectories):
         return Features.made(values, self.lengths, **frames, **columns)
 
     def with_reading(self, reading: dict[str, Any]) -> "Features":
-        """Return the same features with other words on how to read them again, `reading`."""
+        """Return the same features with other arguments for reading them again, `reading`."""
         result = copy.copy(self)
         object.__setattr__(result, "reading", reading)
         return result
 
     @property
     def components(self) -> Any:
-        """What the columns are linear combinations of, by the last of `tica`, `vamp` and `pca`; or None."""
+        """The linear combinations found by the last of `tica`, `vamp` and `pca`; None if there are none."""
         made = () if self.featurizer is None else self.featurizer.components
         return made[-1] if made else None
 
@@ -232,22 +232,22 @@ class Features(Trajectories):
 
     @property
     def metric(self) -> Metric:
-        """How two vectors are compared: Euclidean distance."""
+        """The metric that compares two vectors: Euclidean distance."""
         return EUCLIDEAN
 
     @property
     def points(self) -> np.ndarray:
-        """What is compared: `embedded`."""
+        """The vectors that are compared: `embedded`."""
         return self.embedded
 
     @property
     def vectors(self) -> np.ndarray:
-        """What is compared: `embedded`."""
+        """The vectors that are compared: `embedded`."""
         return self.embedded
 
     @property
     def columns(self) -> np.ndarray:
-        """What plots show: `values`."""
+        """The columns for plots: `values`."""
         return self.values
 
     @property
@@ -288,7 +288,7 @@ class Features(Trajectories):
     def __getitem__(self, chosen: slice | npt.ArrayLike) -> "Features":
         """Return some of the frames, in their order, with their trajectories, times and sources.
 
-        A trajectory of which no frame is chosen is left out.
+        A trajectory without any chosen frame is omitted.
         """
         indices = self._ascending(chosen)
         kept, lengths = np.unique(self.locate(indices)[0], return_counts=True)
@@ -303,7 +303,7 @@ class Features(Trajectories):
         return frame_weights(chosen, None, lengths=np.asarray(lengths))
 
     def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Features":
-        """Return `data` as features with the same columns; raise if it is something else."""
+        """Return `data` as features with the same columns, or raise."""
         if isinstance(data, Trajectories) and not isinstance(data, Features):
             raise InputTypeError(
                 f"`data` must be features, as `result` was made of; got {type(data).__name__}."
@@ -329,7 +329,7 @@ class Features(Trajectories):
                 f"`data` must have the features of `result`; got {new.names[at]!r} instead of "
                 f"{self.names[at]!r} as column {at}. Compute the same features."
             )
-        # Distances to these features are taken with their weights.
+        # Distances to these features use the weights of these features.
         return new.with_columns(new.values, **new._columns() | {"column_weights": self.column_weights})
 
     def essence(self) -> Iterator[npt.ArrayLike]:
@@ -341,7 +341,7 @@ class Features(Trajectories):
             yield self.column_weights
 
     def summary(self) -> str:
-        """Return a text that describes the data: the columns, and what components of features mean."""
+        """Return a text that describes the columns and the meaning of components of features."""
         lines = [repr(self)]
         if self.components is not None:
             lines += [f"{self.components!r}: {self.components.reason}".rstrip(": "), self.components.table()]
@@ -349,11 +349,11 @@ class Features(Trajectories):
 
     @property
     def embedded(self) -> np.ndarray:
-        """The vectors with every periodic column replaced by a point on a circle of that circumference.
+        """The vectors with every periodic column replaced by a point on a circle.
 
-        Distances between near angles are kept, and no pair is torn apart at the end of the period.
-        The other columns come first, then the cosines, then the sines: (n, d + len(periodic)) float64. Each
-        is multiplied by the weight of its column.
+        The circumference of the circle is the period. Distances between near angles are kept, and angles at
+        opposite ends of the period are near each other. The other columns come first, then the cosines, then
+        the sines: (n, d + len(periodic)) float64. Each is multiplied by the weight of its column.
         """
         return self._embed(slice(None))
 
@@ -371,7 +371,7 @@ class Features(Trajectories):
 
 
 def _numbers(part: object) -> np.ndarray:
-    """Return an array of real numbers, float32 if it is one and float64 otherwise, or raise."""
+    """Return an array of real numbers, float32 if the input is float32 and else float64, or raise."""
     if isinstance(part, np.ndarray) and not isinstance(part, np.ma.MaskedArray) and part.dtype == np.float32:
         return part
     return check_numbers("arrays", part)
@@ -380,7 +380,7 @@ def _numbers(part: object) -> np.ndarray:
 def _check_periods(
     periodic: Sequence[int] | None, period: float | Sequence[float], d: int
 ) -> tuple[float | None, ...]:
-    """Return the period of each of `d` columns, None for those that are not periodic, or raise."""
+    """Return the period of each of `d` columns, None for columns that are not periodic, or raise."""
     columns = np.array([] if periodic is None else periodic)
     if columns.size == 0:
         columns = np.empty(0, np.int64)

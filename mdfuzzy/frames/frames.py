@@ -1,4 +1,4 @@
-"""Frames of trajectories: coordinates to be compared by RMSD, and where each of them comes from."""
+"""Frames of trajectories: coordinates that are compared by RMSD, and the sources of the frames."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -22,27 +22,27 @@ from mdfuzzy.frames.weights import frame_weights
 if TYPE_CHECKING:
     import mdtraj as md
 
-#: Molecules of more residues than this are not spelled out.
+#: Molecules with more residues than this are described without their sequence.
 _MAX_NAMED = 12
-#: Rounds of images and their mean, and the frames of which it is taken.
+#: The number of iterations that find the images and their mean, and the number of frames in the mean.
 _ROUNDS, _SAMPLE = 3, 2000
-_STRETCH = 262_144  # frames looked at together
+_STRETCH = 262_144  # frames checked together
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Frames(Trajectories):
-    """The frames of one or many trajectories, ready to be compared by RMSD. Made by `load`.
+    """The frames of one or many trajectories, as made by `load`, ready to be compared by RMSD.
 
     Attributes
     ----------
     xyz : (n, atoms, 3) float32
         Coordinates in nm, every frame centred on its centroid, not superposed.
     lengths : (trajectories,) int64
-        Frames per trajectory.
+        The number of frames of each trajectory.
     times : (n,) float64 or None
         Times in ps; None unless every trajectory has them.
     weights : (n,) float64 or None
-        The weight of each frame, the largest 1; None if every frame counts the same.
+        The weight of each frame, with a maximum of 1; None if all frames have the same weight.
     topology : md.Topology or None
         The loaded atoms; None for frames that come from arrays.
     atoms : (atoms,) int64 or None
@@ -50,23 +50,24 @@ class Frames(Trajectories):
     selection : str
         The loaded atoms in words.
     phi, psi : (n, residues) float32 or None
-        Backbone torsions in degrees, of every residue of the whole topology that has both; None if none has.
+        Backbone torsions in degrees, of every residue of the whole topology that has both; None if there are
+        none.
     residues : tuple of str
         The labels of these residues, such as ``"ALA2"``.
     masses : (atoms,) float64 or None
-        The masses of the atoms over their mean, if RMSD is mass-weighted.
+        The masses of the atoms over their mean, if the RMSD is mass-weighted.
     symmetry : Symmetry or None
-        The permutations of equivalent atoms over which the RMSD is the least; None if there are none.
+        The permutations of equivalent atoms over which the RMSD is minimised; None if there are none.
     sources : tuple of Source
-        The runs of frames, in order: enough to read any frame back with all its atoms.
+        The runs of frames, in order, from which any frame can be read again with all its atoms.
     top : str, md.Topology or None
         The topology of the sources, or the file that holds it.
     whole : bool
         Whether molecules were put together across the periodic boundary.
     reading : dict or None
-        The arguments by which `load` reads the same frames again; None unless all come from files.
+        The arguments with which `load` reads the same frames again; None unless all come from files.
     ensembles : Ensembles or None
-        Which ensemble each trajectory belongs to, if there are several.
+        The ensemble of each trajectory, if there are several ensembles.
 
     Examples
     --------
@@ -130,9 +131,9 @@ class Frames(Trajectories):
 
     def _check_origin(self) -> None:
         """Raise unless every frame is centred."""
-        # A sum of rounded coordinates: its error is far below the tolerance, an offset far above. Maximum and
-        # minimum, not absolute values, of which there would be a second array as large as the first.
-        # A stretch at a time: they may lie in a file, and be more than memory holds.
+        # The error of a sum of rounded coordinates is far below the tolerance, an offset far above it.
+        # Absolute values would need a second array as large as the first; maximum and minimum do not.
+        # A stretch at a time: the frames may lie in a file and not fit into memory.
         offset, extent = 0.0, 1.0
         for start in range(0, len(self.xyz), _STRETCH):
             part = self.xyz[start : start + _STRETCH]
@@ -155,14 +156,14 @@ class Frames(Trajectories):
 
     @property
     def metric(self) -> Metric:
-        """How two frames are compared: RMSD in nm, every pair superposed; mass-weighted, or the least over
-        exchanges of equivalent atoms, if asked for.
+        """How two frames are compared: RMSD in nm with every pair superposed, optionally mass-weighted or
+        symmetry-corrected.
         """
         return rmsd_metric(mass_weighted=self.masses is not None, symmetric=self.symmetry is not None)
 
     @property
     def points(self) -> np.ndarray:
-        """What is compared: `xyz`; if masses weight it, from the centre of mass, times their square roots."""
+        """The compared coordinates: `xyz`, or from the centre of mass times the square roots of `masses`."""
         if self.masses is None:
             return self.xyz
         centres = np.einsum("nak,a->nk", self.xyz, self.masses / self.masses.sum())
@@ -207,7 +208,7 @@ class Frames(Trajectories):
         )
 
     def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Frames":
-        """Return `data` if it is Frames of the same atoms; otherwise raise."""
+        """Return `data` if it is `Frames` of the same atoms; otherwise raise."""
         if not isinstance(data, Frames):
             kind = type(data).__name__
             raise InputTypeError(
@@ -229,15 +230,15 @@ class Frames(Trajectories):
         return data
 
     def essence(self) -> Iterator[npt.ArrayLike]:
-        """Yield the permutations of equivalent atoms, if there are any: results depend on nothing else."""
+        """Yield the permutations of equivalent atoms, if there are any."""
         for part in () if self.symmetry is None else self.symmetry.parts:
             yield part.members
             yield part.permutations
 
     @property
     def images(self) -> np.ndarray:
-        """The points as pictures show them: with equivalent atoms exchanged so that each frame is as near as
-        possible to the mean of all.
+        """The points for pictures, with equivalent atoms exchanged so that each frame is as near as possible
+        to the mean of all frames.
         """
         if self.symmetry is None:
             return self.points
@@ -259,7 +260,7 @@ class Frames(Trajectories):
     def __getitem__(self, chosen: slice | npt.ArrayLike) -> "Frames":
         """Return some of the frames, in their order, with their trajectories, times, torsions and sources.
 
-        A trajectory of which no frame is chosen is left out.
+        A trajectory without any chosen frame is omitted.
         """
         indices = self._ascending(chosen)
         trajectory, _ = self.locate(indices)
@@ -292,7 +293,7 @@ class Frames(Trajectories):
         return f"{type(self).__name__}({'; '.join(parts)})"
 
     def summary(self) -> str:
-        """Return a text that says what was loaded: the atoms, and each trajectory with its length.
+        """Return a text that describes the loaded atoms, and each trajectory with its length.
 
         Examples
         --------
@@ -329,12 +330,12 @@ class Frames(Trajectories):
         return "\n".join(lines)
 
     def _as_loaded(self, xyz: np.ndarray) -> np.ndarray:
-        """Return the loaded atoms of frames with all atoms as `xyz` has them, float64."""
+        """Return the loaded atoms of frames with all atoms in the convention of `xyz`, float64."""
         chosen = (xyz if self.atoms is None else xyz[:, self.atoms]).astype(np.float64)
         return chosen - chosen.mean(axis=1, keepdims=True)
 
     def _check_same(self, xyz: np.ndarray, chosen: np.ndarray) -> None:
-        """Raise if coordinates that were read again are not those that were loaded."""
+        """Raise if coordinates that were read again differ from the loaded coordinates."""
         found = self._as_loaded(xyz)
         extent = max(1.0, float(np.abs(self.xyz[chosen]).max()))
         other = np.abs(found - self.xyz[chosen]).max(axis=(1, 2)) > 1e-4 * extent
@@ -370,7 +371,7 @@ def _check_atoms(expected: list[str], atoms: list[str]) -> None:
 
 
 def _span(times: list[np.ndarray]) -> str:
-    """Say how long trajectories are and how far apart their frames."""
+    """Return the lengths of trajectories and the time between frames in words."""
     total = sum(float(part[-1] - part[0]) for part in times)
     length = f"{total / 1000:.4g} ns" if abs(total) >= 1000 else f"{total:.4g} ps"
     if all(len(part) == 1 for part in times):

@@ -1,4 +1,4 @@
-"""Frames of several ensembles together: of mutants, ligands, force fields or temperatures."""
+"""Join frames of several ensembles, such as mutants, ligands, force fields or temperatures."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -20,25 +20,26 @@ def join_ensembles(
     in_order: bool = False,
     shares: Mapping[str, float] | None = None,
 ) -> Frames:
-    """Put the frames of several ensembles together, by the atoms that they have in common.
+    """Join the frames of several ensembles by the atoms that they have in common.
 
-    Every ensemble has the same total weight, however many frames it has, so that none decides alone where the
-    states are.
+    By default every ensemble has the same total weight, whatever its number of frames, so that no ensemble
+    dominates the states.
 
     Parameters
     ----------
     ensembles : mapping of str to Frames
-        The frames of each ensemble. Weights that they have stay in proportion inside the ensemble.
+        The frames of each ensemble. Existing weights keep their proportions within an ensemble.
     in_order : bool
-        Whether the loaded atoms stand for each other in their order. By default they are matched by residue
-        number and name; what could not be matched is in ``ensembles.match.left_out`` of the result.
+        Whether to match the loaded atoms by their order. By default they are matched by residue number and
+        name. Atoms without a match are listed in ``ensembles.match.left_out`` of the result.
     shares : mapping of str to float, optional
         The total weight of each ensemble, up to a constant; by default the same for all.
 
     Returns
     -------
     Frames
-        With `ensembles`. All-atom structures can be read back if the topology is the same for all.
+        The frames of all ensembles, with `ensembles` set. All-atom structures can be read again if all
+        ensembles have the same topology.
 
     Raises
     ------
@@ -48,7 +49,7 @@ def join_ensembles(
     See Also
     --------
     load : Load ensembles from files, as a dict.
-    compare_ensembles : What differs between them.
+    compare_ensembles : Compare the states of ensembles.
 
     Examples
     --------
@@ -116,7 +117,7 @@ def _joined(ensembles: Mapping[str, Frames], match: AtomMatch, weights: np.ndarr
 
 
 def _sources(parts: Sequence[Frames]) -> tuple[Any, ...]:
-    """Return the sources of all, their trajectories numbered through."""
+    """Return the sources of all parts, with their trajectories numbered consecutively."""
     starts = np.cumsum([0, *(each.n_trajectories for each in parts)]).tolist()
     return tuple(
         replace(source, trajectory=source.trajectory + start)
@@ -135,7 +136,7 @@ def _together(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
 
 
 def _torsions(parts: Sequence[Frames]) -> dict[str, Any]:
-    """Return the backbone torsions of the residues that all have, by number."""
+    """Return the backbone torsions of the residues that all parts have, matched by number."""
     numbers = [{_number(label): at for at, label in enumerate(each.residues)} for each in parts]
     common = [number for number in numbers[0] if all(number in each for each in numbers[1:])]
     if not common or any(len(each) < len(part.residues) for each, part in zip(numbers, parts, strict=True)):
@@ -152,12 +153,12 @@ def _torsions(parts: Sequence[Frames]) -> dict[str, Any]:
 
 
 def _number(label: str) -> str:
-    """Return a label without the name of its residue: its number, and its chain if there are several."""
+    """Return a residue label without the residue name: the number, and the chain if there are several."""
     return re.sub(r"[A-Za-z]+(?=\d+$)", "", label)
 
 
 def _weights(ensembles: Mapping[str, Frames], shares: Mapping[str, float] | None) -> np.ndarray | None:
-    """Return the weights of all frames; None if all are the same."""
+    """Return the weights of all frames; None if all weights are equal."""
     given = check_shares(shares, tuple(ensembles))
     parts = []
     for name, frames in ensembles.items():
@@ -189,7 +190,7 @@ def load_ensembles(
     shares: Mapping[str, float] | None = None,
     **options: Any,
 ) -> Frames:
-    """Load the frames of each ensemble and put them together; the arguments are those of `load`."""
+    """Load the frames of each ensemble and join them; the arguments are the same as for `load`."""
     names = tuple(paths)
     if len(names) < 2 or not all(isinstance(name, str) and name for name in names):
         raise InputValueError(

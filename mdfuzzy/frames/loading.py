@@ -1,4 +1,4 @@
-"""From trajectory files, objects or arrays to `Frames`, one chunk at a time."""
+"""Load trajectory files, objects or arrays as `Frames`, one chunk at a time."""
 
 import filecmp
 import logging
@@ -66,66 +66,65 @@ def load(
 ) -> Frames:
     """Load trajectories, keeping the selected atoms only.
 
-    Files are read in chunks, so the memory needed is that of the result plus one chunk, however much
-    solvent there is (except for PDB and mmCIF files, which mdtraj reads whole).
+    Files are read in chunks, so the memory holds only the result and one chunk, however much solvent there
+    is. PDB and mmCIF files are an exception: mdtraj reads them whole.
 
     Parameters
     ----------
     paths : path, glob, md.Trajectory, (n, atoms, 3) array in nm, Universe, AtomGroup, or a list of these
-        Each is a trajectory of its own. A list inside the list holds the pieces of one trajectory, such as
+        Each item is a separate trajectory. A list inside the list holds the pieces of one trajectory, such as
         the files of a run and its restarts; a frame that two pieces share is loaded once. An AtomGroup of
-        MDAnalysis is also the selection; its universe is left at the frame where it is. A dict of such items
-        holds several ensembles by name, which are put together as by `join_ensembles`; `atoms` may then be a
-        dict, too, with atoms that stand for each other in their order.
+        MDAnalysis is also the selection; its universe stays at its current frame. A dict of such items holds
+        several ensembles by name, which are joined as by `join_ensembles`; `atoms` may then be a dict, too,
+        with atoms that are matched by their order.
     top : path, md.Topology or md.Trajectory, optional
-        The topology, for formats that have none.
+        The topology, for formats that do not include one.
     atoms : str or (m,) array of int, optional
         A selection in the language of mdtraj, or atom indices; not with an AtomGroup. By default the heavy
-        atoms of the solute: no hydrogens, no water, no ions of a single atom.
+        atoms of the solute, without hydrogens, water and ions of a single atom.
     align : str, (m,) array of int or AtomGroup, optional
         Superpose every frame by these atoms on one structure, and compare `atoms` without another
-        superposition: the poses of a ligand in the frame of its protein, for example. Molecules are moved
-        to the periodic image nearest to these atoms. By default each pair of frames is superposed by `atoms`.
+        superposition, for example the poses of a ligand relative to its protein. Molecules are moved to the
+        periodic image nearest to these atoms. By default each pair of frames is superposed by `atoms`.
     reference : path, md.Trajectory or AlignedFrames, optional
-        The structure on which frames are aligned; by default the first frame of the first file. Frames that
-        were aligned before lend theirs, so that new frames can be compared with them (`assign`).
+        The structure on which frames are aligned; by default the first frame of the first file. Pass
+        `AlignedFrames` to use their reference, so that new frames can be compared with them (`assign`).
     mass_weighted : bool
         Whether atoms are weighted by their masses, in the RMSD and in the alignment.
     symmetry : True, "graph", str, list or Symmetry, optional
         Compare frames by the least RMSD over exchanges of symmetry-equivalent atoms, such as the two sides of
         a phenyl ring. True finds the permutations that keep chirality, from the bonds within each residue
-        or ligand (where the topology lacks bonds, from distances); "graph" all automorphisms of the bonded
-        graph, which also exchange the methyl groups of Val and Leu. Or give permutations: atom names within a
-        residue, ``"C2 C6, C3 C5; N1 N2"``, whose commas join exchanges that happen together; or lists
-        of cycles of atom indices, ``[[(2, 6), (3, 5)], [(8, 9)]]``. The `symmetry` of other frames is
-        taken as it is. By default there is a warning if heavy atoms are equivalent; False says that this
-        is meant.
+        or ligand (from distances if the topology lacks bonds). "graph" finds all automorphisms of the bonded
+        graph, which also exchange the methyl groups of Val and Leu. Permutations can also be given, as atom
+        names within a residue, ``"C2 C6, C3 C5; N1 N2"``, where commas join simultaneous exchanges; or as
+        lists of cycles of atom indices, ``[[(2, 6), (3, 5)], [(8, 9)]]``. The `symmetry` of other frames is
+        used unchanged. By default there is a warning if heavy atoms are equivalent; False suppresses it.
     stride : int
-        Load every stride-th frame.
+        Load every Nth frame.
     begin, end : float, optional
-        Load only frames of these times in ps, both included, for example to leave out the equilibration.
-        Files without times need `timestep` as well. The stride counts from the first of these frames.
+        Load only frames between these times in ps, inclusive, for example to omit the equilibration. Files
+        without times also need `timestep`. The stride counts from the first of these frames.
     whole : bool, optional
-        Whether to put molecules together that the periodic boundary divides. By default where there are
-        both a box and bonds.
+        Whether to make molecules whole that are broken across the periodic boundary. By default they are
+        made whole if there are both a box and bonds.
     timestep : float, optional
         Time between the frames of the files in ps, for formats without times (DCD, LAMMPS, PDB, ...), for
-        arrays, and for files whose times are wrong: these are replaced, with a warning.
+        arrays, and for files with wrong times, which are replaced with a warning.
     lengths : sequence of int, optional
-        The frames of each trajectory, if `paths` is one array that holds several.
+        The number of frames of each trajectory, if `paths` is one array that holds several.
     weights, log_weights : array, path, or sequence of them, optional
-        Weights of the frames of a biased simulation, or their logarithms, one for each frame that is
-        loaded; or PLUMED's COLVAR files, one for each trajectory: see `Frames.weighted`.
+        Weights of the frames of a biased simulation, or their logarithms, one for each loaded frame; or
+        COLVAR files of PLUMED, one for each trajectory: see `Frames.weighted`.
     temperature : float, optional
-        The temperature in K, if these files hold a bias in kJ/mol.
+        The temperature in K, if the COLVAR files hold a bias in kJ/mol.
     scratch : path, optional
-        A folder on a disk with room for all frames, made if it is needed. Many frames are then kept in files
-        there, which have no name and end with the frames, and of which only the parts in use are in memory:
-        for more frames than memory holds.
+        A folder on a disk with room for all frames, for frames that do not fit into memory. It is created if
+        needed. Large arrays are then kept in temporary files there, which have no name and are deleted with
+        the frames. Only the parts in use are in memory.
     tops : mapping of str to path, md.Topology or md.Trajectory, optional
-        With several ensembles: the topology of each, where it is not `top`.
+        The topology of each ensemble that does not have the topology `top`.
     shares : mapping of str to float, optional
-        With several ensembles: the total weight of each, up to a constant; by default the same for all.
+        The total weight of each ensemble, up to a constant; by default the same for all.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
 
@@ -133,17 +132,17 @@ def load(
     -------
     Frames
         Centred coordinates with the trajectory boundaries, times, topology and backbone torsions. With
-        `align` `AlignedFrames`, whose coordinates are superposed on the reference.
+        `align`, the result is `AlignedFrames`, whose coordinates are superposed on the reference.
 
     Warns
     -----
     UserWarning
-        If the selection spans several molecules, or contains equivalent atoms that a rotation exchanges; if
-        `symmetry` leaves some out, because there would be too many permutations; if some of the files hold no
-        times, so that all times are dropped, or hold others than `timestep` says; if the topology is also
-        among the trajectories, or a file is given twice; if a trajectory has no frames between `begin` and
-        `end`, so that it is left out; if the distances between the atoms of two files differ as nm and
-        Angstrom do; if the header of a DCD file counts other frames than it holds.
+        If the selection spans several molecules or contains symmetry-equivalent atoms; if `symmetry` omits
+        some of them, because there would be too many permutations; if some of the files hold no times, so
+        that all times are dropped, or hold times that contradict `timestep`; if the topology is also among
+        the trajectories, or a file is given twice; if a trajectory has no frames between `begin` and `end`,
+        so that it is omitted; if the distances between the atoms of two files differ by the factor between nm
+        and Angstrom; if the header of a DCD file states a wrong number of frames.
 
     Examples
     --------
@@ -223,7 +222,7 @@ def fill(
     _warn_of_repeats(pieces)
     universes = [piece.universe for piece in pieces if isinstance(piece, UniversePiece)]
     clock = Clock(window.timestep)
-    # With disable=None tqdm looks whether it writes to a terminal.
+    # With disable=None tqdm checks whether it writes to a terminal.
     with (
         kept_places(universes),
         tqdm(unit=" frames", disable=None if progress is None else not progress) as bar,
@@ -247,7 +246,7 @@ def _open(
     compare: dict[str, Any],
     scratch: Path | None,
 ) -> "tuple[list[list[Piece]], str | md.Topology | None, Store]":
-    """Return the pieces of every trajectory, what their topology can be found from, and where they go."""
+    """Return the pieces of every trajectory, the source of their topology, and the store for them."""
     trajectories, topology, handle, universes = open_trajectories(paths, lengths, top)
     if universes is not None:
         chosen = universes.chosen(atoms)
@@ -263,7 +262,7 @@ def _open(
 
 
 def check_scratch(scratch: "str | os.PathLike[str] | None") -> Path | None:
-    """Return the folder for frames that are more than memory holds, or raise if there is a file."""
+    """Return the folder for frames that do not fit into memory, or raise if the path is a file."""
     if scratch is None:
         return None
     folder = Path(scratch).expanduser()
@@ -275,7 +274,7 @@ def check_scratch(scratch: "str | os.PathLike[str] | None") -> Path | None:
 def open_trajectories(
     paths: "Items", lengths: Sequence[int] | None, top: "Top"
 ) -> "tuple[list[list[Piece]], md.Topology | None, str | md.Topology | None, Universes | None]":
-    """Return the pieces of every trajectory, their topology, what that can be found from, and universes."""
+    """Return the pieces of every trajectory, their topology, its source, and universes."""
     if not is_of_mdanalysis(paths):
         trajectories = expand(paths, lengths)
         pieces = [piece for trajectory in trajectories for piece in trajectory]
@@ -292,7 +291,7 @@ def open_trajectories(
 
 
 def _warn_of_topology(pieces: list[Piece], handle: "str | md.Topology | None", top: "Top") -> None:
-    """Warn if a pattern such as ``*`` has caught the topology."""
+    """Warn if a pattern such as ``*`` matches the topology."""
     if top is not None and len(pieces) > 1 and handle in [piece.path for piece in pieces if piece.path]:
         warn_user(
             f"{handle!r} is the topology and also one of the trajectories: its frames are loaded too. Leave "
@@ -301,9 +300,9 @@ def _warn_of_topology(pieces: list[Piece], handle: "str | md.Topology | None", t
 
 
 def _warn_of_repeats(pieces: list[Piece]) -> None:
-    """Warn if a file is given twice, under whatever name, or with a copy of it."""
+    """Warn if a file is given twice, also under another name or as a copy."""
     places: dict[tuple[int, int], Piece] = {}
-    contents: dict[tuple[int, bytes], str] = {}  # of equal size, and with the same beginning
+    contents: dict[tuple[int, bytes], str] = {}  # files by size and first bytes
     for piece in pieces:
         if piece.path is None:
             continue
@@ -329,7 +328,7 @@ def reading_arguments(
     reference: "str | os.PathLike[str] | md.Trajectory | AlignedFrames | None",
     **options: object,
 ) -> dict[str, object] | None:
-    """Return the arguments that read the same frames again, in terms that JSON has; None without files."""
+    """Return the arguments that read the same frames again, as JSON can hold them; None without files."""
     paths = [[piece.path for piece in pieces] for pieces in trajectories]
     files: dict[str, str | None] = {}
     for name, file in (("top", top), ("reference", reference)):

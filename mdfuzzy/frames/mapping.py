@@ -1,4 +1,4 @@
-"""Arrays that lie in files, and take memory only while they are looked at."""
+"""Map arrays in files, which take memory only while they are used."""
 
 import mmap
 from contextlib import suppress
@@ -9,7 +9,7 @@ from weakref import WeakSet, finalize
 import numpy as np
 import numpy.typing as npt
 
-#: Arrays of so many bytes or more are mapped, not read.
+#: Arrays of this many bytes or more are mapped, not read.
 LARGE = 2**26
 
 #: The files that are mapped now.
@@ -17,7 +17,7 @@ _MAPS: "WeakSet[mmap.mmap]" = WeakSet()
 
 
 def open_array(path: Path, *, writable: bool = False) -> np.ndarray:
-    """Return the array of an .npy file: as a map of the file if it is large, or is to be written to.
+    """Return the array of an .npy file, as a map of the file if it is large or writable.
 
     Examples
     --------
@@ -34,17 +34,18 @@ def open_array(path: Path, *, writable: bool = False) -> np.ndarray:
 
 
 def new_array(path: Path, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
-    """Make an .npy file of zeros and return its array, to be written to."""
-    if 0 in shape:  # nothing can be mapped
+    """Create an .npy file of zeros and return its writable array."""
+    if 0 in shape:  # an empty array cannot be mapped
         np.save(path, np.zeros(shape, dtype))
         return np.load(path)
     return _kept(np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(dtype), shape=shape))
 
 
 def scratch_array(draft: Path, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
-    """Return an array of zeros as a map of a file that has no name any more, and is gone when the array is.
+    """Return an array of zeros in a temporary file, which is deleted with the array.
 
-    Where a file that is mapped cannot be removed (Windows), it stays as a draft.
+    The file has no name while it is mapped. On Windows, where a mapped file cannot be removed, it stays as a
+    draft.
     """
     array = new_array(draft, shape, dtype)
     with suppress(PermissionError):
@@ -53,12 +54,12 @@ def scratch_array(draft: Path, shape: tuple[int, ...], dtype: npt.DTypeLike) -> 
 
 
 class ScratchFile:
-    """A file to which rows are appended, and that has no name once it is mapped.
+    """A temporary file to which rows are appended, and that has no name once it is mapped.
 
     Parameters
     ----------
     draft : Path
-        Its name until then.
+        The name of the file until it is mapped.
     """
 
     def __init__(self, draft: Path) -> None:
@@ -72,7 +73,7 @@ class ScratchFile:
         self._file.write(rows.data.cast("B") if rows.size else b"")
 
     def map(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
-        """Return all rows as an array, which cannot be written to."""
+        """Return all rows as a read-only array."""
         self._file.flush()
         array = _kept(np.memmap(self._path, dtype, "r", shape=shape))
         self._end()
@@ -86,7 +87,7 @@ def _discard(file: BinaryIO, path: Path) -> None:
 
 
 def copy_in_parts(source: np.ndarray, target: np.ndarray) -> None:
-    """Copy rows to a mapped array; little of it is in memory at a time."""
+    """Copy rows to a mapped array in parts, so that little of it is in memory at a time."""
     rows = max(1, LARGE // max(1, source[:1].nbytes))
     for start in range(0, len(source), rows):
         target[start : start + rows] = source[start : start + rows]
@@ -94,9 +95,9 @@ def copy_in_parts(source: np.ndarray, target: np.ndarray) -> None:
 
 
 def release() -> None:
-    """Give back the memory of what was read of, or written to, mapped files. The arrays stay as they are.
+    """Release the memory of the parts of mapped files that were read or written; the arrays stay unchanged.
 
-    The system would take it back when it needs it, but until then it counts as memory of this process.
+    The system would reclaim this memory if needed, but until then it counts as memory of this process.
     """
     for each in list(_MAPS):
         if hasattr(mmap, "MADV_DONTNEED") and not each.closed:
@@ -104,7 +105,7 @@ def release() -> None:
 
 
 def _kept(array: np.memmap) -> np.ndarray:
-    """Remember the map of an array, and return the array without the class that only maps have."""
+    """Remember the map of an array, and return the array as a plain array."""
     found: object = array
     while not isinstance(found, mmap.mmap):
         found = found.base  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Atoms of different molecules that stand for each other: by residue and name, or pair by pair."""
+"""Match the atoms of different molecules by residue and name, or by their order."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,26 +21,26 @@ _AMINO_ACIDS = frozenset(
         *("LYS", "MET", "MSE", "PHE", "PRO", "SER", "THR", "TRP", "TYR", "VAL"),
     ]
 )
-#: Names of residues that differ in their protons or bonds only.
+#: Names of residues that differ only in their protons or bonds.
 _SAME = {
     **dict.fromkeys(("HID", "HIE", "HIP", "HSD", "HSE", "HSP"), "HIS"),
     **dict.fromkeys(("CYX", "CYM"), "CYS"),
     **{"ASH": "ASP", "GLH": "GLU", "LYN": "LYS"},
 }
-#: There is no shape to compare with fewer.
+#: The smallest number of atoms that have a shape to compare.
 _LEAST = 3
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AtomMatch(ReadOnly):
-    """Which atoms of several molecules stand for each other.
+    """The matched atoms of several molecules.
 
     Attributes
     ----------
     atoms : dict of str to (m,) int64
-        For each molecule, by name, its matched atoms, in the same order for all.
+        The matched atoms of each molecule, by its name, in the same order for all molecules.
     left_out : dict of str to tuple of str
-        For each molecule the atoms that have no counterpart in all others.
+        The atoms of each molecule that do not have a counterpart in every other molecule.
 
     Examples
     --------
@@ -70,8 +70,8 @@ class AtomMatch(ReadOnly):
 def match_atoms(molecules: "Mapping[str, md.Topology]") -> AtomMatch:
     """Match the atoms of molecules by chain, residue number and name.
 
-    Where residues of the same number are of different types, as in a mutant, N, CA, C, O and CB are matched
-    if both are amino acids, and nothing otherwise. Names of protonation states (HIS, HIE, HID) are one type.
+    If residues of the same number are of different types, as in a mutant, N, CA, C, O and CB are matched for
+    amino acids, and no atoms otherwise. Names of protonation states (HIS, HIE, HID) count as one type.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def match_atoms(molecules: "Mapping[str, md.Topology]") -> AtomMatch:
 
 
 def match_in_order(molecules: "Mapping[str, md.Topology]") -> AtomMatch:
-    """Match the atoms of molecules by their order: the first with the first.
+    """Match the atoms of molecules by their order.
 
     Raises
     ------
@@ -156,6 +156,6 @@ def _keys(name: str, topology: "md.Topology") -> dict[tuple[int, int, str], int]
 
 
 def _stand_for(residues: "Sequence[md.core.topology.Residue]", atom: str) -> bool:
-    """Whether an atom of this name is the same in all residues."""
+    """Return whether an atom of this name is the same in all residues."""
     names = {_SAME.get(each.name, each.name) for each in residues}
     return len(names) == 1 or (atom in _COMMON and names <= _AMINO_ACIDS)

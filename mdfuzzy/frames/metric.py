@@ -1,11 +1,11 @@
-"""The metric: how two frames are compared."""
+"""Metrics, which define how two frames are compared."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Metric:
-    """How two frames are compared. Every step after the data asks for this, never for the type of the data.
+    """How two frames are compared; all later steps use this, never the type of the data.
 
     Attributes
     ----------
@@ -14,8 +14,8 @@ class Metric:
     unit : str
         The unit of the distance; empty if it has none.
     superpose : bool
-        Whether every pair of frames is superposed before it is compared. The points of the data then are
-        centred coordinates, (n, atoms, 3); otherwise they are vectors, (n, d), and the distance between two
+        Whether every pair of frames is superposed before it is compared. The points of the data are then
+        centred coordinates, (n, atoms, 3). Otherwise they are vectors, (n, d), and the distance between two
         frames is the Euclidean distance.
 
     Examples

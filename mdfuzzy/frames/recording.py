@@ -1,4 +1,4 @@
-"""Frames of an MDAnalysis universe, recorded while someone else moves through its trajectory."""
+"""Record frames of an MDAnalysis universe while other code moves through its trajectory."""
 
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_group(group: object) -> None:
-    """Raise unless frames of this can be recorded."""
+    """Raise unless frames of the group can be recorded."""
     if isinstance(group, list | tuple):
         raise InputTypeError(
             f"`atomgroup` must be one AtomGroup or Universe; got {len(group)} of them in a list. Use "
@@ -32,21 +32,21 @@ def check_group(group: object) -> None:
 
 
 def kept_place(group: "AtomGroup | Universe") -> AbstractContextManager[None]:
-    """Put the universe of a group back to the frame at which it is now, whatever happens in the block."""
+    """Restore the current frame of the universe of a group at the end of the block, also after an error."""
     return kept_places([group.universe])
 
 
 class Recording:
-    """Takes frames one by one and makes of them what `load` would.
+    """Record frames one by one, with the same result as `load`.
 
     Parameters
     ----------
     group : AtomGroup or Universe
-        The selected atoms; of a universe the heavy atoms of the solute.
+        The selected atoms; for a universe, the heavy atoms of the solute.
     whole : bool, optional
-        Whether to put molecules together that the periodic boundary divides, as in `load`.
+        Whether to make molecules whole across the periodic boundary, as in `load`.
     **compare
-        How frames are compared: `align` and the like, as in `load`.
+        Further options that define how frames are compared, such as `align`, as in `load`.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Recording:
         self._added = 0
 
     def take(self) -> None:
-        """Take the current frame of the universe; its number must be larger than that of the one before."""
+        """Record the current frame of the universe; frame numbers must increase."""
         number = int(self._pieces[0].universe.trajectory.frame)
         if self._numbers and number <= self._numbers[-1]:
             raise InputValueError(
@@ -87,7 +87,7 @@ class Recording:
         self._added = len(self._numbers)
 
     def frames(self) -> Frames:
-        """Return all frames that were taken, with the boundaries between trajectories."""
+        """Return all recorded frames, with the boundaries between trajectories."""
         if len(self._chunk):
             self._flush()
         numbers = np.array(self._numbers, np.int64)

@@ -1,4 +1,4 @@
-"""The usual regions of the Ramachandran plot, and how frames are distributed over them."""
+"""The usual regions of the Ramachandran plot, and the distribution of frames over them."""
 
 from typing import TYPE_CHECKING
 
@@ -9,12 +9,14 @@ if TYPE_CHECKING:
     from mdfuzzy.frames.frames import Frames
 
 
-#: More residues than this do not get a line each.
+#: The largest number of residues that get one line each.
 _MAX_RESIDUES = 12
 
 
 def ramachandran_regions(phi: npt.ArrayLike, psi: npt.ArrayLike) -> dict[str, np.ndarray]:
-    """Return masks of the usual regions of the Ramachandran plot, which together cover it once.
+    """Return masks of the usual regions of the Ramachandran plot.
+
+    The regions do not overlap and together cover the plot.
 
     Parameters
     ----------
@@ -24,7 +26,7 @@ def ramachandran_regions(phi: npt.ArrayLike, psi: npt.ArrayLike) -> dict[str, np
     Returns
     -------
     dict of str to bool array
-        Of that shape, by the names alpha-R, PII, beta, alpha-L and epsilon.
+        Masks of the same shape, by the names alpha-R, PII, beta, alpha-L and epsilon.
 
     Examples
     --------
@@ -34,7 +36,7 @@ def ramachandran_regions(phi: npt.ArrayLike, psi: npt.ArrayLike) -> dict[str, np
     {'alpha-R': [True, False], 'alpha-L': [False, True]}
     """
     phi = np.asarray(phi, dtype=np.float64)
-    psi = (np.asarray(psi, dtype=np.float64) + 120) % 360 - 120  # hardly a frame is near -120: cut there
+    psi = (np.asarray(psi, dtype=np.float64) + 120) % 360 - 120  # cut at -120, where frames are rare
     left, helical = phi < 0, psi < 60
     left_handed = (psi >= -60) & (psi < 100)
     return {
@@ -47,9 +49,9 @@ def ramachandran_regions(phi: npt.ArrayLike, psi: npt.ArrayLike) -> dict[str, np
 
 
 def region_table(frames: "Frames") -> str:
-    """Return a table of the share of frames in each region, a residue a line; empty without torsions.
+    """Return a table of the share of frames in each region, one line a residue; empty without torsions.
 
-    Of more than 12 residues there is one line for all of them.
+    For more than 12 residues there is one line for all of them.
 
     Examples
     --------

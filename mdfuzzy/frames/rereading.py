@@ -1,4 +1,4 @@
-"""Where frames are in which files: enough for another process to read the same coordinates for itself."""
+"""Locate frames in files, so that another process can read the same coordinates."""
 
 import os
 import warnings
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FrameFiles:
-    """The files that frames were loaded from, and how.
+    """The files that frames were loaded from, and the options of loading.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class FrameFiles:
     atoms : (atoms,) int64
         The atoms that were loaded.
     whole : bool
-        Whether molecules were put together across the periodic boundary.
+        Whether molecules were made whole across the periodic boundary.
 
     Examples
     --------
@@ -49,8 +49,8 @@ class FrameFiles:
 
     @classmethod
     def of(cls, frames: Trajectories) -> Optional["FrameFiles"]:
-        """Return the files of `frames`; None unless all of the frames come from files, and coordinates are
-        compared as they are there.
+        """Return the files of `frames`; None unless all frames come from files and their coordinates are
+        compared unchanged.
         """
         if not isinstance(frames, Frames):
             return None
@@ -62,12 +62,12 @@ class FrameFiles:
         return cls(frames.sources, frames.top, frames.atoms, frames.whole)
 
     def are_here(self) -> bool:
-        """Whether this process sees all of the files."""
+        """Return whether this process can access all of the files."""
         paths = {self.top, *(source.path for source in self.sources)}
         return all(os.path.exists(path) for path in paths if isinstance(path, str))
 
     def read(self, frames: np.ndarray) -> np.ndarray:
-        """Return the centred coordinates (m, atoms, 3), float32, of the frames of these numbers."""
+        """Return the centred coordinates (m, atoms, 3), float32, of the frames with these numbers."""
         topology = read_topology(self.top) if isinstance(self.top, str) else self.top
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the user was warned when the frames were loaded
@@ -85,7 +85,7 @@ class FrameFiles:
         return xyz
 
     def _places(self, frames: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Return for each file which of `frames` are in it, and their numbers there, ascending."""
+        """Return, for each file, the `frames` in it and their numbers in the file, ascending."""
         source, numbers = source_frames(self.sources, frames)
         paths = np.array([each.path for each in self.sources])[source]
         places = {}

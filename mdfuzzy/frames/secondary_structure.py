@@ -1,4 +1,4 @@
-"""Secondary structure of proteins, by mdtraj's DSSP."""
+"""Assign the secondary structure of proteins with DSSP of mdtraj."""
 
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ def secondary_structure(trajectory: "md.Trajectory") -> np.ndarray | None:
     Parameters
     ----------
     trajectory : md.Trajectory
-        Of any molecules; residues without N, CA, C and O are coil.
+        Frames of any molecules; residues without N, CA, C and O are coil.
 
     Returns
     -------

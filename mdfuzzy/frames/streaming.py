@@ -1,7 +1,7 @@
-"""Trajectories read once, chunk by chunk, for whatever is computed from each frame.
+"""Read trajectories once, chunk by chunk, and compute rows of numbers from each frame.
 
-`stream_rows` is the way in for everything that must not hold all frames: a feature, a covariance, an
-assignment to states.
+It serves all computations that must not hold all frames in memory: features, covariances, assignments to
+states.
 """
 
 import os
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from mdfuzzy.frames._rows import Rows, Sink
     from mdfuzzy.frames._topologies import Top
 
-#: Frames in memory that are taken at a time.
+#: The number of loaded frames that are processed at a time.
 _LOADED = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Trajectories that were found and not yet read. Made by `open_stream`.
+    """Trajectories opened by `open_stream` and not yet read.
 
     Attributes
     ----------
@@ -66,12 +66,13 @@ class Stream:
         Parameters
         ----------
         rows : callable
-            Takes an `md.Trajectory` of some frames, with all their atoms, and returns (frames, columns)
-            numbers.
+            A function that takes an `md.Trajectory` of some frames, with all their atoms, and returns
+            (frames, columns) numbers.
         atoms : (m,) int array
-            The atoms that it needs; their molecules are put together across the periodic boundary.
+            The atoms that `rows` needs; their molecules are made whole across the periodic boundary.
         sink : callable, optional
-            Takes the number of the trajectory and the rows of its next frames: nothing is kept then.
+            A function that takes the number of the trajectory and the rows of its next frames. Rows are then
+            not kept.
         torsions : bool
             Whether to keep the backbone torsions as well.
 
@@ -80,9 +81,9 @@ class Stream:
         values : (n, columns) array or None
             The rows of all frames; None if the `sink` took them.
         lengths : list of int
-            The frames of every trajectory.
+            The number of frames of every trajectory.
         attributes : dict
-            What else is known of the frames: attributes of `Features`.
+            Other attributes of the frames, as for `Features`.
         """
         words = None if self._universes is None else self._universes.words
         chosen = self._atoms if self._universes is None else self._universes.chosen(self._atoms)
@@ -98,7 +99,7 @@ class Stream:
         return values, store.lengths, store.attributes(self._handle) | {"reading": reading}
 
     def first_frame(self) -> "md.Trajectory":
-        """Return the first frame of the first trajectory, the molecules of the solute made whole."""
+        """Return the first frame of the first trajectory, with the molecules of the solute made whole."""
         piece = self._trajectories[0][0]
         frame = next(iter(piece.chunks(self.topology)))[0]
         solute = heavy_solute_atoms(self.topology)
@@ -109,13 +110,13 @@ class Stream:
 
     @property
     def lengths(self) -> list[int]:
-        """The frames of every trajectory that will be read, as far as that is known now; at least 1."""
+        """The number of frames to read of every trajectory, as far as it is known in advance; at least 1."""
         counts = [[piece.frame_count() or 0 for piece in pieces] for pieces in self._trajectories]
         return [max(sum(each) // self._window.stride, 1) for each in counts]
 
     @property
     def timestep(self) -> float | None:
-        """The time in ps between the first two frames that will be read; None if they have no times."""
+        """The time in ps between the first two frames to read; None if they have no times."""
         stride, given = self._window.stride, self._window.timestep
         if given is not None:
             return stride * given
@@ -132,7 +133,7 @@ class Stream:
 
 @dataclass(frozen=True, eq=False)
 class LoadedStream:
-    """Frames that were loaded before; those with sources are read again with all their atoms."""
+    """Loaded frames as a stream; frames with sources are read again with all their atoms."""
 
     frames: Trajectories
 
@@ -147,7 +148,7 @@ class LoadedStream:
 
     @property
     def lengths(self) -> list[int]:
-        """The frames of every trajectory."""
+        """The number of frames of every trajectory."""
         return self.frames.lengths.tolist()
 
     @property
@@ -194,7 +195,7 @@ def open_stream(
     scratch: "str | os.PathLike[str] | None" = None,
     progress: bool | None = None,
 ) -> Stream | LoadedStream:
-    """Find trajectories and their topology; the arguments are those of `load`."""
+    """Find trajectories and their topology; the arguments are the same as for `load`."""
     if isinstance(paths, Trajectories):
         given = {"top": top, "atoms": atoms, "begin": begin, "end": end, "whole": whole, "timestep": timestep}
         given |= {"lengths": lengths, "stride": None if stride == 1 else stride}
@@ -222,7 +223,7 @@ def open_stream(
 
 
 def atoms_of(topology: "md.Topology", selection: str | npt.ArrayLike | None, *, name: str) -> np.ndarray:
-    """Return the atoms that a selection names, ascending; by default the heavy atoms of the solute."""
+    """Return the atoms of a selection, ascending; by default the heavy atoms of the solute."""
     return select_atoms(topology, selection, name=name, least=1)[0]
 
 
@@ -237,5 +238,5 @@ def backbone_residues(topology: "md.Topology") -> tuple[str, ...]:
 
 
 def molecules_of(topology: "md.Topology") -> np.ndarray:
-    """Return the molecule of every atom, (atoms,) int; chains stand in where there are no bonds."""
+    """Return the molecule of every atom, (atoms,) int; without bonds, chains count as molecules."""
     return Bonds.of(topology).molecules

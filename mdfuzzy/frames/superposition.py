@@ -1,4 +1,4 @@
-"""The rotations that superpose frames on a reference, and the alignment of frames on some of their atoms."""
+"""Superpose frames on a reference structure by some of their atoms."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,11 @@ from mdfuzzy._check import ReadOnly, read_only
 
 
 def rotations_onto(xyz: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """Return the rotations, (n, 3, 3), after which frames are as near as possible to `reference`.
+    """Return the rotations, (n, 3, 3), that optimally superpose frames on `reference`.
 
-    By singular values (Kabsch). Frames (n, atoms, 3) and reference (atoms, 3) have the same centre; a frame
-    is rotated as ``frame @ rotation``. To weight atoms, multiply both by the square roots of the weights.
+    The rotations come from singular values (Kabsch). Frames (n, atoms, 3) and reference (atoms, 3) must have
+    the same centre; a frame is rotated as ``frame @ rotation``. To weight atoms, multiply both by the square
+    roots of the weights.
 
     Examples
     --------
@@ -21,7 +22,7 @@ def rotations_onto(xyz: np.ndarray, reference: np.ndarray) -> np.ndarray:
     True
     """
     left, _, right = np.linalg.svd(np.swapaxes(xyz, 1, 2) @ reference)
-    # Without mirror images: where the best orthogonal matrix is one, the weakest axis is turned over.
+    # If the best orthogonal matrix is a reflection, the weakest axis is inverted to get a rotation.
     left[:, :, 2] *= np.sign(np.linalg.det(left) * np.linalg.det(right))[:, None]
     return left @ right
 
@@ -33,11 +34,12 @@ class Alignment(ReadOnly):
     Attributes
     ----------
     atoms : (m,) int64
-        The aligned atoms, as the sources count them.
+        The aligned atoms, as indices in the sources.
     selection : str
-        The same in words.
+        The aligned atoms in words.
     reference : (m, 3) float64
-        Their coordinates in the reference structure in nm, with the (weighted) centre at the origin.
+        The coordinates of these atoms in the reference structure in nm, with the (weighted) centre at the
+        origin.
     weights : (m,) float64
         The weights of the atoms; they sum to 1.
     moved : int
@@ -63,12 +65,12 @@ class Alignment(ReadOnly):
             object.__setattr__(self, name, read_only(np.ascontiguousarray(getattr(self, name), dtype)))
 
     def apply(self, aligned: np.ndarray, xyz: np.ndarray) -> np.ndarray:
-        """Return coordinates `xyz` (n, atoms, 3) of frames, float64, after these were superposed.
+        """Return coordinates `xyz` (n, atoms, 3) after the superposition of their frames, float64.
 
         Parameters
         ----------
         aligned : (n, m, 3)
-            The aligned atoms of the same frames, as they are.
+            The aligned atoms of the same frames before the superposition.
         xyz : (n, atoms, 3)
             Any atoms of the frames.
         """

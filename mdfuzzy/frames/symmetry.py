@@ -11,7 +11,7 @@ import numpy as np
 from mdfuzzy._check import ReadOnly, read_only
 from mdfuzzy.frames.superposition import rotations_onto
 
-#: Frames whose images are compared together.
+#: The number of frames whose images are compared together.
 _AT_ONCE = 4096
 
 
@@ -24,10 +24,10 @@ class Equivalence(ReadOnly):
     members : (m,) int64
         The atoms, ascending.
     permutations : (g, m) int64
-        A group: of each permutation, the place in `members` of the atom that takes the place of each. The
-        first is the identity.
+        A group of permutations. Each row gives, for every member, the index in `members` of the atom that
+        takes its place. The first row is the identity.
     words : str
-        What the atoms are, such as ``"Phe 2: ring"``.
+        A description of the atoms, such as ``"Phe 2: ring"``.
     """
 
     members: np.ndarray
@@ -44,18 +44,18 @@ class Equivalence(ReadOnly):
 
 @dataclass(frozen=True, eq=False)
 class Symmetry(ReadOnly):
-    """Permutations of atoms after which a frame counts as the same.
+    """Permutations of equivalent atoms that leave the meaning of a frame unchanged.
 
-    The distance of two frames is the least over all of them. Made by `load` with `symmetry`.
+    The distance between two frames is the least over all permutations. `load` makes them with `symmetry`.
 
     Attributes
     ----------
     parts : tuple of Equivalence
-        Groups that act on different atoms; the permutations are all products of theirs.
+        Groups that act on different atoms. The permutations are all products of elements of these groups.
     n_atoms : int
         The number of atoms of a frame.
     left_out : tuple of str
-        Equivalent atoms that are not exchanged, because the group would be too large, in words.
+        Descriptions of equivalent atoms that are not exchanged, because the group would be too large.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Symmetry(ReadOnly):
         return f"{', '.join(part.words for part in self.parts)}; group of {len(self):,}"
 
     def __eq__(self, other: object) -> bool:
-        """Whether both have the same permutations."""
+        """Return whether both have the same permutations."""
         return isinstance(other, Symmetry) and self._key == other._key
 
     def __hash__(self) -> int:
@@ -90,8 +90,8 @@ class Symmetry(ReadOnly):
 
     @cached_property
     def permutations(self) -> np.ndarray:
-        """All permutations, (group, atoms) int64: the atom that takes the place of each; the identity
-        first.
+        """All permutations, (group, atoms) int64, as the atom that takes the place of each atom; the
+        identity is first.
         """
         found = np.tile(np.arange(self.n_atoms), (len(self), 1))
         for row, chosen in enumerate(product(*(range(len(part)) for part in self.parts))):
@@ -100,7 +100,7 @@ class Symmetry(ReadOnly):
         return read_only(found)
 
     def cycles(self, atoms: np.ndarray) -> list[list[list[int]]]:
-        """Return the permutations of all parts as cycles of atom indices, given those of the loaded atoms."""
+        """Return the permutations of all parts as cycles of the indices `atoms` of the loaded atoms."""
         found = []
         for part in self.parts:
             indices = atoms[part.members].tolist()
@@ -116,21 +116,21 @@ class Symmetry(ReadOnly):
         return found
 
     def nearest_images(self, xyz: np.ndarray, reference: np.ndarray, *, superpose: bool) -> np.ndarray:
-        """Return frames after the permutation that brings each nearest to a reference.
+        """Return each frame after the permutation that brings it nearest to a reference.
 
         Parameters
         ----------
         xyz : (n, atoms, 3)
             The frames, centred if they are to be superposed.
         reference : (atoms, 3)
-            Likewise.
+            The reference, centred if the frames are to be superposed.
         superpose : bool
             Whether each permuted frame is superposed on the reference before the two are compared.
 
         Returns
         -------
         (n, atoms, 3)
-            The same atoms in the same orientation, equivalent ones exchanged.
+            The frames in the same orientation, with equivalent atoms exchanged.
         """
         found = np.empty_like(xyz)
         for first in range(0, len(xyz), _AT_ONCE):
@@ -139,7 +139,7 @@ class Symmetry(ReadOnly):
                 found[first : first + len(part)] = self._superposed_images(part, reference)
                 continue
             images = part.copy()
-            for each in self.parts:  # independent of each other without superposition
+            for each in self.parts:  # parts are independent of each other without superposition
                 here = part[:, each.members]
                 squares = [
                     np.square(here[:, permutation] - reference[each.members]).sum(axis=(1, 2))
@@ -161,7 +161,7 @@ class Symmetry(ReadOnly):
 
 
 def closure(generators: Sequence[Sequence[int]], most: int) -> np.ndarray | None:
-    """Return the group that permutations generate, the identity first; None if it has more than `most`.
+    """Return the group that permutations generate, identity first; None if it has more than `most`.
 
     Examples
     --------
@@ -185,8 +185,8 @@ def closure(generators: Sequence[Sequence[int]], most: int) -> np.ndarray | None
 
 
 def independent_parts(group: np.ndarray) -> list[np.ndarray]:
-    """Return the places that a group of permutations, (g, m), exchanges, in sets as small as possible such
-    that the group is the product of its actions on each.
+    """Return the smallest sets of indices such that a group of permutations, (g, m), is the product of its
+    actions on each set.
 
     Examples
     --------

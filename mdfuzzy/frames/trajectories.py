@@ -1,4 +1,4 @@
-"""The frames of one or many trajectories: what is compared and how, and where each frame comes from."""
+"""The base class of frames and features: their points, their metric and their sources."""
 
 import copy
 from abc import ABC, abstractmethod
@@ -29,38 +29,38 @@ if TYPE_CHECKING:
 
 
 class FeaturizerLike(Protocol):
-    """How features are made: `features.Featurizer`."""
+    """The interface of `features.Featurizer`, which computes features."""
 
     components: tuple[Any, ...]
 
     def completed(self, data: Any) -> Any:
-        """Return features with the components that they still lack."""
+        """Return features with the components that have not been applied yet."""
         ...
 
     def then(self, components: Any) -> "FeaturizerLike":
-        """Return what makes these components afterwards."""
+        """Return a featuriser that also computes these components."""
         ...
 
     def spec(self) -> dict[str, Any]:
-        """Return what makes the same featuriser again, in terms that JSON has."""
+        """Return a description that JSON can hold and that restores the featuriser."""
         ...
 
 
 class Trajectories(ReadOnly, ABC):
-    """One row per frame, with boundaries between trajectories: the base of `Frames` and `Features`.
+    """The base class of `Frames` and `Features`: one row per frame, with trajectory boundaries.
 
-    All steps of a clustering take any subclass. A subclass says what is compared (`points`), and how
-    (`metric`); what it does not know about its frames keeps the defaults below.
+    All steps of a clustering accept any subclass. A subclass defines the compared `points` and the `metric`.
+    Attributes that it does not know keep the defaults below.
 
     Attributes
     ----------
     lengths : (trajectories,) int64
-        Frames per trajectory.
+        The number of frames of each trajectory.
     times : (n,) float64 or None
         Times in ps.
     weights : (n,) float64 or None
-        The weight of each frame, the largest 1, if the frames were not sampled from the ensemble that they
-        stand for, as those of a biased simulation; None if every frame counts the same.
+        The weight of each frame, with a maximum of 1, if the frames were sampled from another ensemble, for
+        example in a biased simulation; None if all frames have the same weight.
     topology : md.Topology or None
         The atoms of the frames.
     phi, psi : (n, residues) float32 or None
@@ -68,21 +68,21 @@ class Trajectories(ReadOnly, ABC):
     residues : tuple of str
         The residues of these torsions.
     sources : tuple of Source
-        Where the frames were read from.
+        The sources that the frames were read from.
     top : str, md.Topology or None
         The topology of the sources, or the file that holds it.
     symmetry : Symmetry or None
-        Permutations of equivalent atoms: the distance of two frames is the least over them.
+        Permutations of equivalent atoms; the distance between two frames is the least over them.
     atoms : (atoms,) int64 or None
-        The atoms of `topology` among those of the sources.
+        The indices of the atoms of `topology` in the sources.
     whole : bool
         Whether molecules were put together across the periodic boundary.
     reading : dict or None
         The arguments that read the same frames again; None unless all come from files.
     featurizer : features.Featurizer or None
-        How the columns are computed from frames, if they are.
+        The method that computes the columns from frames, if they are computed.
     ensembles : Ensembles or None
-        Which ensemble each trajectory belongs to, if there are several.
+        The ensemble of each trajectory, if there are several ensembles.
     """
 
     lengths: np.ndarray
@@ -104,16 +104,16 @@ class Trajectories(ReadOnly, ABC):
     @property
     @abstractmethod
     def metric(self) -> Metric:
-        """How two frames are compared."""
+        """The metric that compares two frames."""
 
     @property
     @abstractmethod
     def points(self) -> np.ndarray:
-        """What the metric compares, one row per frame: coordinates (n, atoms, 3) or vectors (n, d)."""
+        """The points that the metric compares, one per frame: coordinates (n, atoms, 3) or vectors (n, d)."""
 
     @property
     def images(self) -> np.ndarray:
-        """The points as pictures show them: with equivalent atoms exchanged so that frames look alike."""
+        """The points for pictures, with equivalent atoms exchanged so that frames look similar."""
         return self.points
 
     @property
@@ -124,16 +124,16 @@ class Trajectories(ReadOnly, ABC):
     @property
     @abstractmethod
     def vectors(self) -> np.ndarray | None:
-        """Euclidean coordinates of the frames, (n, d) float64, as k-means takes them; None if unknown."""
+        """Euclidean coordinates of the frames for k-means, (n, d) float64; None if unknown."""
 
     @property
     def columns(self) -> np.ndarray:
-        """What plots show of frames that are not superposed, (n, d): two of these; the points by default."""
+        """The columns for plots of frames that are not superposed, (n, d); by default the points."""
         return self.points
 
     @property
     def periods(self) -> tuple[float | None, ...]:
-        """The period of each of the `columns`; None for a column that has none."""
+        """The period of each of the `columns`; None for a column without a period."""
         return (None,) * self.columns.shape[1]
 
     @property
@@ -143,19 +143,19 @@ class Trajectories(ReadOnly, ABC):
 
     @property
     def units(self) -> tuple[str, ...]:
-        """The unit of each of the `columns`; empty for a column that has none."""
+        """The unit of each of the `columns`; empty for a column without a unit."""
         return ("",) * len(self.names)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The name of each of the `columns` with its unit, as plots show it."""
+        """The name of each of the `columns` with its unit, for plots."""
         return tuple(
             f"{name} ({unit})" if unit else name for name, unit in zip(self.names, self.units, strict=True)
         )
 
     @property
     def fit_atoms(self) -> np.ndarray | None:
-        """The atoms of the sources by which structures are superposed to be looked at: `atoms` by default."""
+        """The atoms of the sources used to superpose structures for viewing; by default `atoms`."""
         return self.atoms
 
     @property
@@ -166,7 +166,7 @@ class Trajectories(ReadOnly, ABC):
     @property
     @abstractmethod
     def title(self) -> str:
-        """What the frames are of, in words; empty if that is not known."""
+        """The molecule in words; empty if it is not known."""
 
     @abstractmethod
     def subset(self, frames: np.ndarray) -> Self:
@@ -175,7 +175,7 @@ class Trajectories(ReadOnly, ABC):
     def sample(self, frames: np.ndarray) -> Self:
         """Return the points of `frames`, ascending numbers over all trajectories, with their trajectories.
 
-        They keep their times and weights, but not where they come from.
+        They keep their times and weights, but not their sources.
         """
         found = copy.copy(self.subset(frames))
         lengths = np.unique(self.locate(frames)[0], return_counts=True)[1]
@@ -190,7 +190,7 @@ class Trajectories(ReadOnly, ABC):
 
     @abstractmethod
     def essence(self) -> Iterator[npt.ArrayLike]:
-        """Yield what the results depend on beside the points, such as periods."""
+        """Yield the data that the results depend on in addition to the points, such as periods."""
 
     @abstractmethod
     def summary(self) -> str:
@@ -201,7 +201,7 @@ class Trajectories(ReadOnly, ABC):
 
     @property
     def timestep(self) -> float | None:
-        """The time between frames in ps, the same in all trajectories; None if it is not, or not known."""
+        """The time between frames in ps; None if it is not known or not the same in all trajectories."""
         return None if self.times is None else even_step(self.split(self.times))
 
     @property
@@ -211,7 +211,7 @@ class Trajectories(ReadOnly, ABC):
 
     @property
     def n_effective(self) -> float:
-        r"""The effective number of frames, :math:`(\sum w)^2 / \sum w^2`: all of them without weights."""
+        r"""The effective number of frames, :math:`(\sum w)^2 / \sum w^2`; without weights all frames."""
         return float(len(self)) if self.weights is None else effective_frames(self.weights)
 
     def weighted(
@@ -221,35 +221,35 @@ class Trajectories(ReadOnly, ABC):
         log_weights: Weights | None = None,
         temperature: float | None = None,
     ) -> Self:
-        """Return the same frames with other weights; with none if none are given.
+        """Return the same frames with other weights, or without weights if none are given.
 
         Parameters
         ----------
         weights : array, path, or sequence of them
-            The factor by which each frame counts, for all frames or one array for each trajectory: up to a
-            constant, and not negative. Or text files with one row for each frame, such as PLUMED's COLVAR:
-            ``"COLVAR:metad.rbias"`` also names the column. By default that is the one whose name ends in
-            ``logweight``, ``rbias``, ``weight`` or ``bias``. Rows are matched to frames by time.
+            The weight of each frame, up to a constant and not negative, in one array for all frames or one
+            for each trajectory. Text files with one row for each frame, such as COLVAR files of PLUMED, are
+            also accepted; ``"COLVAR:metad.rbias"`` names the column. The default is the column whose name
+            ends in ``logweight``, ``rbias``, ``weight`` or ``bias``. Rows are matched to frames by time.
         log_weights : array, path, or sequence of them
-            Instead: the logarithms of the weights, up to a constant.
+            The logarithms of the weights, up to a constant, instead of `weights`.
         temperature : float, optional
-            The temperature in K, for columns that hold a bias in kJ/mol: weights are then exp(bias / kT).
+            The temperature in K, for columns that hold a bias in kJ/mol. The weights are then exp(bias / kT).
 
         Returns
         -------
         Frames or Features
-            The arrays are shared.
+            The same frames; the arrays are shared.
 
         Raises
         ------
         ValueError
             If the weights are negative, not finite, all zero, or not as many as the frames; if the rows of a
-            file do not fit the times of the frames; if a bias grows with time.
+            file do not match the times of the frames; if a bias grows with time.
 
         Warns
         -----
         UserWarning
-            If one frame holds more than half of the weight; if the mean of a bias falls with time.
+            If one frame holds more than half of the weight; if the mean of a bias decreases with time.
 
         Examples
         --------
@@ -266,7 +266,7 @@ class Trajectories(ReadOnly, ABC):
         return result
 
     def split(self, values: npt.ArrayLike) -> list[np.ndarray]:
-        """Fold an array with one row per frame into one array per trajectory.
+        """Split an array with one row per frame into one array per trajectory.
 
         Parameters
         ----------
@@ -294,7 +294,7 @@ class Trajectories(ReadOnly, ABC):
         return np.split(values, np.cumsum(self.lengths)[:-1])
 
     def locate(self, index: npt.ArrayLike) -> tuple[Any, Any]:
-        """Return the trajectory of a frame and its place in it.
+        """Return the trajectory of a frame and its index in the trajectory.
 
         Parameters
         ----------
@@ -304,7 +304,7 @@ class Trajectories(ReadOnly, ABC):
         Returns
         -------
         trajectory, frame : int, or arrays of int
-            Both counted from 0; the frame among the loaded ones of its trajectory.
+            Both count from 0; the frame index counts the loaded frames of its trajectory.
 
         Examples
         --------
@@ -334,13 +334,13 @@ class Trajectories(ReadOnly, ABC):
         indices : (m,) array of int, optional
             Frames, in any order; all by default.
         atoms : {"loaded", "all"}
-            The atoms of `topology`, centred; or all atoms with their box, as they are in the source files,
-            which are read again.
+            ``"loaded"`` returns the atoms of `topology`, centred. ``"all"`` reads the source files again and
+            returns all atoms with their box.
 
         Returns
         -------
         md.Trajectory
-            With times in ps where they are known; otherwise mdtraj numbers the frames.
+            The frames, with times in ps if they are known; otherwise mdtraj numbers the frames.
 
         Examples
         --------
@@ -396,7 +396,7 @@ class Trajectories(ReadOnly, ABC):
 
     @property
     def source_topology(self) -> "md.Topology":
-        """All atoms of the sources; those of `topology` if there are none. A copy."""
+        """A copy of the topology of all atoms of the sources, or of `topology` if there are no sources."""
         top = self.topology if self.top is None else self.top
         if top is None:
             raise InputValueError("These frames have no topology, because they come from arrays.")
@@ -412,7 +412,7 @@ class Trajectories(ReadOnly, ABC):
         return found
 
     def _restorer(self, topology: "md.Topology") -> "Callable[[md.Trajectory], None]":
-        """Return what puts molecules together across the periodic boundary, as when frames were loaded."""
+        """Return a function that makes molecules whole across the periodic boundary, as during loading."""
         from mdfuzzy.frames._periodic import has_box, make_whole
         from mdfuzzy.frames._selection import Bonds
 
@@ -427,10 +427,10 @@ class Trajectories(ReadOnly, ABC):
         return restore
 
     def _check_same(self, xyz: np.ndarray, chosen: np.ndarray) -> None:
-        """Raise if coordinates of all atoms that were read again are not those that were loaded, if known."""
+        """Raise if coordinates that were read again differ from known loaded coordinates."""
 
     def _loaded(self, chosen: np.ndarray, topology: "md.Topology") -> "md.Trajectory":
-        """Return the atoms of `topology`, centred: from the memory if they are there, or read again."""
+        """Return the centred atoms of `topology`, from memory if they are there, otherwise read again."""
         import mdtraj as md
 
         if self.coordinates is None:
@@ -441,7 +441,7 @@ class Trajectories(ReadOnly, ABC):
         return md.Trajectory(xyz, topology, None if self.times is None else self.times[chosen])
 
     def sources_of(self, indices: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Return where the frames `indices` were read from: places among the sources, and numbers there.
+        """Return the source of each of the frames `indices`, and the number of the frame in the source.
 
         Examples
         --------
@@ -458,7 +458,7 @@ class Trajectories(ReadOnly, ABC):
         return source_frames(self.sources, self._check_frames(indices))
 
     def _ascending(self, chosen: slice | npt.ArrayLike) -> np.ndarray:
-        """Return the numbers of chosen frames, which must ascend: others have no place in a trajectory."""
+        """Return the numbers of chosen frames, which must ascend to form trajectories."""
         rule = "`frames[...]` takes a slice, a mask, or a list of frame numbers in ascending order"
         if isinstance(chosen, slice):
             indices = np.arange(len(self))[chosen]
@@ -476,7 +476,7 @@ class Trajectories(ReadOnly, ABC):
         return indices
 
     def _weighted_words(self) -> list[str]:
-        """Say that the frames have weights, for `repr`."""
+        """Return words for `repr` that say whether the frames have weights."""
         return [] if self.weights is None else [f"weighted, {self.n_effective:,.0f} effective frames"]
 
     def _check_frames(self, index: npt.ArrayLike) -> np.ndarray:
@@ -505,8 +505,8 @@ class Trajectories(ReadOnly, ABC):
 def even_step(times: list[np.ndarray]) -> float | None:
     """Return the time between frames; None if it varies.
 
-    Files hold times in single precision: the steps between late frames vary by that, and the mean is rounded
-    to six digits, so that 0.2 ps is 0.2.
+    Files hold times in single precision, so the steps between late frames vary by rounding. The mean is
+    rounded to six digits, so that 0.2 ps is 0.2.
     """
     steps = np.concatenate([np.diff(part) for part in times])
     if len(steps) == 0:

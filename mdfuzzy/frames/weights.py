@@ -1,4 +1,4 @@
-"""Weights of frames: from arrays, log weights, or the columns of a COLVAR file, one per frame."""
+"""Read weights of frames from arrays, log weights, or columns of COLVAR files."""
 
 import logging
 import os
@@ -15,26 +15,26 @@ from mdfuzzy.frames.colvar import Colvar, read_colvar
 
 logger = logging.getLogger("mdfuzzy")
 
-#: What `weights` may be: one array or file, or one for each trajectory.
+#: The type of `weights`: one array or file, or one for each trajectory.
 Weights = npt.ArrayLike | str | os.PathLike[str] | Sequence[npt.ArrayLike | str | os.PathLike[str]]
 
-#: The gas constant in kJ/(mol K): PLUMED writes energies in kJ/mol.
+#: The gas constant in kJ/(mol K), because PLUMED writes energies in kJ/mol.
 _GAS_CONSTANT = 0.00831446261815324
-#: Ends of the names of columns that are weights without a word, in the order in which they are looked for.
+#: Ends of the names of columns that are used as weights by default, in order of preference.
 _LOG, _REWEIGHTING, _WEIGHT, _BIAS = ("logweight", "logweights"), ("rbias",), ("weight", "weights"), ("bias",)
-#: A bias drifts if the means of ten blocks of the run are ordered in time (Kendall's tau of at least this)
-#: and those of the last three and the first three differ by more than this many kT. Of 180 simulations of
-#: well-tempered metadynamics in a double well, of which the first quarter was left out, that holds for 178
-#: with the bias of the moment and for none with the final bias.
+#: Criterion for the drift of a bias. The means of ten blocks of the run must be ordered in time (Kendall's
+#: tau of at least this), and the means of the last three and the first three must differ by more than this
+#: many kT. In a test with 180 simulations of well-tempered metadynamics in a double well, without the first
+#: quarter of each, 178 met the criterion with the instantaneous bias and none with the final bias.
 _DRIFT_BLOCKS, _DRIFT_ORDER, _DRIFT_ENERGY = 10, 0.6, 1.0
-#: Of fewer frames one may well hold half of the weight.
+#: With fewer frames than this, one frame may well hold half of the weight.
 _MIN_WARNED = 10
-#: Drifts are looked for in at least so many frames.
+#: The smallest number of frames that is tested for drift.
 _MIN_DRIFT = 50
 
 
 def effective_frames(weights: np.ndarray) -> float:
-    r"""Return how many frames of equal weight would tell as much: :math:`(\sum w)^2 / \sum w^2` (Kish).
+    r"""Return the effective number of frames, :math:`(\sum w)^2 / \sum w^2` (Kish).
 
     Examples
     --------
@@ -53,20 +53,21 @@ def frame_weights(
     times: np.ndarray | None = None,
     temperature: float | None = None,
 ) -> np.ndarray | None:
-    """Return one weight per frame, the largest 1; None if none are given, or all are equal.
+    """Return one weight per frame, with a maximum of 1; None if none are given, or all are equal.
 
     Parameters
     ----------
     weights : array, path, or sequence of them
-        Of all frames, or one for each trajectory. A path may name the column: ``"COLVAR:metad.rbias"``.
+        Weights of all frames, or one item for each trajectory. A path may name the column, as in
+        ``"COLVAR:metad.rbias"``.
     log_weights : array, path, or sequence of them
-        Instead: the logarithms of the weights, up to a constant.
+        The logarithms of the weights, up to a constant, instead of `weights`.
     lengths : (T,) int64
-        Frames per trajectory.
+        The number of frames of each trajectory.
     times : (n,) float64 or None
-        Times of the frames in ps, by which the rows of files are found.
+        Times of the frames in ps, used to match the rows of files.
     temperature : float, optional
-        In K, for files that hold a bias in kJ/mol.
+        The temperature in K, for files that hold a bias in kJ/mol.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def frame_weights(
         )
     found = found / found.max()
     if len(found) > 1 and found.min() == 1.0:
-        return None  # every frame counts the same
+        return None  # all frames have the same weight
     heaviest = int(found.argmax())
     share = float(found[heaviest] / found.sum())
     if share > 0.5 and len(found) >= _MIN_WARNED:
@@ -124,7 +125,7 @@ class _Part:
 def _checked_parts(
     name: str, given: Weights, lengths: np.ndarray, times: np.ndarray | None, temperature: float | None
 ) -> list[_Part]:
-    """Return the weights of all frames, from one array or file for all or one for each trajectory."""
+    """Return the weights of all frames, from one array or file or from one for each trajectory."""
     n = int(lengths.sum())
     if isinstance(given, str | os.PathLike):
         parts: list[Any] = [given]
@@ -170,7 +171,7 @@ def _array(name: str, given: object) -> np.ndarray:
 
 
 def _checked(name: str, values: np.ndarray) -> _Part:
-    """Return values that are weights, or logarithms of weights."""
+    """Return values as weights, or as logarithms of weights."""
     logs = name == "log_weights"
     bad = np.flatnonzero(np.isnan(values) | np.isposinf(values))
     if len(bad):
@@ -212,7 +213,7 @@ def _read(
     values = colvar[column][rows]
     if name == "log_weights" or _ends(column, _LOG):
         return _checked("log_weights", values)
-    if not _ends(column, _BIAS):  # rbias ends like that, too
+    if not _ends(column, _BIAS):  # rbias has the same end
         return _checked("weights", values)
     if temperature is None:
         raise InputValueError(
@@ -225,7 +226,7 @@ def _read(
 
 
 def split_column(given: str) -> tuple[str, str | None]:
-    """Return the path and the column of FILE[:COLUMN]; a file whose own name has a colon comes first.
+    """Return the path and the column of FILE[:COLUMN]; existing files with a colon in their name go first.
 
     Examples
     --------
@@ -260,7 +261,7 @@ def _column_of_array(name: str, path: str, column: str | None, n_frames: int) ->
 
 
 def _choose(name: str, colvar: Colvar) -> str:
-    """Return the column that holds weights, by its name."""
+    """Return the column that holds weights, identified by its name."""
     if len(colvar.names) == 1:
         return colvar.names[0]
     for ends in (_LOG, _REWEIGHTING, _WEIGHT, _BIAS):
@@ -280,7 +281,7 @@ def _ends(column: str, ends: Sequence[str]) -> bool:
 
 
 def _check_drift(logs: np.ndarray, path: str, column: str) -> None:
-    """Raise if the mean of a bias, in kT, grows in time: then it is that of the moment, and no weight."""
+    """Raise if the mean of a bias, in kT, grows in time: an instantaneous bias gives no valid weights."""
     from scipy.stats import kendalltau
 
     if len(logs) < _MIN_DRIFT or not np.isfinite(logs).all():
