@@ -457,11 +457,11 @@ def test_a_table_that_fails_in_the_middle_changes_nothing(
 ):
     whole, calls = table.frame_columns, []
 
-    def fail(*arguments: object) -> dict:
+    def fail(*arguments: object, **options: object) -> dict:
         calls.append(1)
         if len(calls) > 2:
             raise KeyboardInterrupt
-        return whole(*arguments)
+        return whole(*arguments, **options)
 
     monkeypatch.setattr(table, "frame_columns", fail)
     (tmp_path / f"old{suffix}").write_text("mine")
@@ -500,6 +500,6 @@ def test_every_kind_of_new_frames(tmp_path: Path):
 
 
 def test_unknown_kind(tmp_path: Path):
-    with pytest.raises(ValueError, match=r"`kinds` must be one of .*'table'.*; got 'tables'"):
-        mf.exports.write_exports(tmp_path, None, kinds=["tables"])
+    with pytest.raises(ValueError, match=r"`kinds` must be one of .*'table'.*; got 'list'"):
+        mf.exports.write_exports(tmp_path, None, kinds=["list"])
     assert not list(tmp_path.iterdir())

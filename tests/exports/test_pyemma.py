@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -239,13 +238,14 @@ def test_names_of_files_that_are_too_long_or_equal(tmp_path):
     """Stems of 250 bytes leave no room for a suffix; two of them that differ at the end stay different."""
     frames = mf.datasets.alanine_dipeptide(stride=100)
     stems = ["ü" * 120 + "a", "ü" * 120 + "b", "x" * 250]
-    for stem in stems:
-        frames.trajectory(np.arange(60)).save(tmp_path / "short.xtc")
+    for first, stem in enumerate(stems):
+        frames.trajectory(np.arange(first, first + 60)).save(tmp_path / "short.xtc")
         (tmp_path / "short.xtc").rename(tmp_path / f"{stem}.xtc")
     frames.trajectory([0]).save(tmp_path / "top.pdb")
-    for folder in ("one", "two"):
+    for first, folder in enumerate(("one", "two")):
         (tmp_path / folder).mkdir()
-        shutil.copy(tmp_path / f"{stems[2]}.xtc", tmp_path / folder)
+        frames.trajectory(np.arange(100 + first, 160 + first)).save(tmp_path / "short.xtc")
+        (tmp_path / "short.xtc").rename(tmp_path / folder / f"{stems[2]}.xtc")
     paths = [tmp_path / f"{stem}.xtc" for stem in stems[:2]]
     paths += [tmp_path / folder / f"{stems[2]}.xtc" for folder in ("one", "two")]
     names = trajectory_names(mf.load(paths, top=tmp_path / "top.pdb"))

@@ -81,4 +81,4 @@ def test_a_model_needs_trajectories_and_states(result):
     with pytest.raises(ValueError, match="`lag_time` must be given: none can be chosen"):
         mf.estimate_model(mf.cluster(data))
     with pytest.raises(ValueError, match="got weighted frames"):
-        mf.estimate_model(mf.cluster(data.weighted(np.ones(500))))
+        mf.estimate_model(mf.cluster(data.weighted(rng.uniform(0.5, 1.0, size=500))))

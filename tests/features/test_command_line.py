@@ -50,8 +50,8 @@ def test_info_lists_features(capsys):
         (["--features", "torsions", "--align", "name CA"], "--align is for RMSD"),
         (["--features", "torsions", "--tica", "1ps"], "`lag` must be at least the time between frames, 4 ps"),
         (["--features", "torsions", "--tica", "1us"], "`lag` must be shorter than the longest trajectory"),
-        (["--features", "torsions", "--tica", "long"], "`tica` must be a lag time with a unit"),
-        (["--features", "angles"], "`features` must be one of torsions"),
+        (["--features", "torsions", "--tica", "long"], "--tica must be a lag time with a unit"),
+        (["--features", "angles"], "--features must be one of torsions"),
     ],
 )
 def test_what_is_refused(tmp_path, capsys, options, message):

@@ -111,7 +111,8 @@ def test_parameters_are_the_settings(universe):
     signature = inspect.signature(FuzzyModeSeekingAnalysis)
     settings = {each.name: each.default for each in fields(mf.Settings)}
     assert {name: signature.parameters[name].default for name in settings} == settings
-    own = ["atomgroup", "align", "reference", "mass_weighted", "whole", "verbose"]
+    own = ["atomgroup", "align", "reference", "mass_weighted", "symmetry", "whole"]
+    own += ["weights", "log_weights", "temperature", "features", "reduction", "verbose"]
     assert list(signature.parameters)[: len(own)] == own
     found = FuzzyModeSeekingAnalysis(universe, k=9, beta=0.5, **QUICK).run(step=40).results.clustering
     assert found.settings == mf.Settings(k=9, beta=0.5, **QUICK)

@@ -24,6 +24,7 @@ from mdfuzzy.cli import main  # noqa: E402
 from mdfuzzy.frames.symmetry import Equivalence, Symmetry  # noqa: E402
 from mdfuzzy.neighbors import _choice, rmsd  # noqa: E402
 from mdfuzzy.neighbors._dask import replicated  # noqa: E402
+from mdfuzzy.neighbors.growing import SPARE
 from mdfuzzy.pipeline import extension  # noqa: E402
 from mdfuzzy.store import rundir  # noqa: E402
 from mdfuzzy.workers import cluster as workers  # noqa: E402
@@ -292,7 +293,7 @@ def test_a_client_that_disconnects_goes_on_from_the_run_directory(
         mf.cluster(frames, settings, store=run, client=lost, layout=layout)
     kept = set(written)
     assert 2 <= len(kept) < 14
-    assert all(name.startswith(f"neighbors-{K}-1-") for name in kept)
+    assert all(name.startswith(f"neighbors-{K + SPARE}-1-") for name in kept)
     written.clear()
     result = mf.cluster(frames, settings, store=run, client=client, layout=layout)
     assert not kept & set(written)
@@ -513,7 +514,7 @@ def test_run_reads_the_file_of_a_scheduler(client, cluster, files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--dask", "tcp://127.0.0.1:9"], "`dask` must be the address of a running scheduler"),
+        (["--dask", "tcp://127.0.0.1:9"], "--dask must be the address of a running scheduler"),
         (["--dask", "local:none"], "got 'local:none'"),
         (["--layout", "sharded"], "--layout is for a search with --dask"),
         (["--dask", "local:1", "--layout", "spread"], "'spread' is not one of 'scattered', 'sharded'"),
