@@ -24,7 +24,7 @@ from mdfuzzy.cli import main  # noqa: E402
 from mdfuzzy.frames.symmetry import Equivalence, Symmetry  # noqa: E402
 from mdfuzzy.neighbors import _choice, rmsd  # noqa: E402
 from mdfuzzy.neighbors._dask import replicated  # noqa: E402
-from mdfuzzy.neighbors.growing import SPARE
+from mdfuzzy.neighbors.growing import SPARE  # noqa: E402
 from mdfuzzy.pipeline import extension  # noqa: E402
 from mdfuzzy.store import rundir  # noqa: E402
 from mdfuzzy.workers import cluster as workers  # noqa: E402
