@@ -1,4 +1,4 @@
-"""Blocks of queries: where finished ones are kept, and how all of them are searched."""
+"""Search blocks of queries, and keep finished blocks in a store."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 
 class BlockStore(Protocol):
-    """Where finished blocks of a search are kept; a run directory is one."""
+    """A store for finished blocks of a search, such as a run directory."""
 
     def get(self, name: str) -> dict[str, np.ndarray] | None:
         """Return the arrays kept under `name`, or None."""
@@ -19,7 +19,7 @@ class BlockStore(Protocol):
 
 
 class Found(Protocol):
-    """What was found, filled in by blocks."""
+    """The result of a search, filled in by blocks."""
 
     def put(self, rows: np.ndarray, **arrays: np.ndarray) -> None:
         """Fill in the rows of a block."""
@@ -29,26 +29,27 @@ class Found(Protocol):
 
 
 class Search(Protocol):
-    """Queries in named blocks, wherever they are searched."""
+    """A search of queries in named blocks, in this process or elsewhere."""
 
     @property
     def blocks(self) -> Mapping[str, object]:
-        """All blocks by name; what there is to say of each is for the search itself."""
+        """All blocks by name; the values are for the search itself."""
 
     def announce(self, to_do: int) -> None:
-        """Log how long the search of so many queries will take and how much memory it needs."""
+        """Log the expected time and memory for the search of `to_do` queries."""
 
     def run(
         self, names: Sequence[str], found: Found, advance: Callable[[int], object]
     ) -> Generator[tuple[str, np.ndarray], None, None]:
-        """Put what is found for these blocks into `found`; yield the name and the rows of each when done.
+        """Put the results for these blocks into `found`; yield the name and the rows of each finished block.
 
-        Its rows are its queries. `advance` is told how many are done since it was last told.
+        The rows of a block are its queries. `advance` receives the number of queries done since its last
+        call.
         """
 
 
 def run_blocks(search: Search, n: int, found: Found, store: BlockStore | None, progress: bool | None) -> None:
-    """Put all blocks of the `n` queries into `found`: those in the store, then the others, which it keeps."""
+    """Put all blocks of the `n` queries into `found`, from the store or by a search, and store new ones."""
     waiting, done = [], 0
     for name in search.blocks:
         block = store.get(name) if store is not None else None

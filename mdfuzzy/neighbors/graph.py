@@ -1,4 +1,4 @@
-"""The graph on which density peaks are compared and the random walk moves."""
+"""The neighbour graph, on which density peaks are compared and the random walk moves."""
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -19,31 +19,31 @@ from mdfuzzy._choices import GraphKind
 from mdfuzzy._threads import share
 from mdfuzzy.frames.mapping import release
 
-_STRETCH = 65_536  # rows looked at together
+_STRETCH = 65_536  # rows checked together
 _BUCKETS = 32  # buckets of points whose neighbours are read together
 
 
 @dataclass(frozen=True, eq=False)
 class Graph(ReadOnly):
-    """Edges with their lengths, in compressed rows.
+    """A neighbour graph: edges with their lengths, in compressed rows.
 
     Attributes
     ----------
     indptr : (n + 1,) int64
         The edges of point i are ``indptr[i]`` to ``indptr[i + 1]``.
     indices : (edges,) int32
-        Their other ends, ascending within a row, never the point itself. In `union` and `radius` graphs of a
-        point set with itself every edge is there in both directions.
+        The other ends of the edges, ascending within a row, never the point itself. `union` and `radius`
+        graphs of a point set with itself contain every edge in both directions.
     distances : (edges,) float32
-        Their lengths (nm for RMSD). A length may be 0: identical points.
+        The lengths of the edges (nm for RMSD). The length between identical points is 0.
     kind : {"union", "directed", "radius"}
-        How the edges were chosen.
+        The rule that defines the edges.
     k : int or None
-        Neighbours per point (`union` and `directed`).
+        The number of neighbours per point (`union` and `directed`).
     radius : float or None
         The largest length of an edge (`radius`).
     n_targets : int
-        The number of points that edges lead to: n, except for the edges of new points to fitted ones.
+        The number of points that edges lead to. It is n, except for edges of new points to fitted ones.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class Graph(ReadOnly):
                     f"{rows[np.argmax(falls)]}. Sort them, with their distances."
                 )
             arriving += np.bincount(ends, minlength=self.n_targets)
-        # Necessary for symmetry, and far cheaper than to look for the other direction of every edge.
+        # A necessary condition of symmetry, far cheaper than a search for the other direction of every edge.
         if self.symmetric and np.any(arriving != self.degrees):
             point = int(np.argmax(arriving != self.degrees))
             raise InputValueError(
@@ -133,7 +133,7 @@ class Graph(ReadOnly):
 
     @property
     def symmetric(self) -> bool:
-        """Whether every edge is there in both directions (by construction, not by inspection)."""
+        """Whether every edge exists in both directions (by construction, not by inspection)."""
         return self.kind != "directed" and self.n_targets == len(self)
 
     @property
@@ -150,11 +150,10 @@ class Graph(ReadOnly):
 def reverse_lists(
     indices: np.ndarray, distances: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (indptr, sources, distances) of the reversed edges to the first k entries of each row; sources
-    ascend within a row.
+    """Return (indptr, sources, distances) of the reversed edges to the first k entries of each row.
 
-    In two steps, first by buckets of points: to write each edge to its place at once would be a miss of the
-    cache for every edge, and threads would get into each other's way.
+    Sources ascend within a row. The edges are sorted in two steps, first by buckets of points. To write each
+    edge to its place at once would cause a cache miss for every edge, and conflicts between threads.
     """
     from mdfuzzy._kernels import graph as kernels
 
@@ -173,7 +172,7 @@ def reverse_lists(
 
 
 def _share_in_turn(kernel: Callable[..., object], buckets: int, *arguments: object) -> None:
-    """Share some buckets after the other, so that little of neighbours in files is in memory at a time."""
+    """Share a few buckets at a time, so that little of neighbours in files is in memory at once."""
     for start in range(0, buckets, _BUCKETS):
 
         def work(first: int, last: int, *given: object, start: int = start) -> None:

@@ -1,13 +1,13 @@
-"""Neighbours of data that have grown: new frames are searched, and earlier lists are completed.
+"""Update neighbours after data have grown: search new frames and complete earlier lists.
 
-An earlier list of a frame holds its nearest frames, in order, as far as it goes. A new frame belongs into it
-if it is nearer than the last one. So the old frames are searched among the new ones only, each within the
-distance that its list reaches. A list is searched again if it is then too short, which may be where the
-number of neighbours grew and no new frame came near.
+The earlier list of a frame holds its nearest frames, in order, up to some distance. A new frame belongs in
+the list if it is nearer than the last one. So the old frames are searched only among the new ones, each
+within the distance that its list reaches. A list that is then too short is searched again. This may happen if
+the number of neighbours grew and no new frame is near.
 
-Lists are kept with float32 distances, but ordered by float64. So a list ends where an old and a new
-neighbour agree in float32 (zeros excepted, which are exact). Hence the result has the bits of a search of
-all frames.
+Lists are kept with float32 distances, but ordered by float64 distances. So a list ends where an old and a new
+neighbour agree in float32 (except for zeros, which are exact). Hence the result is bitwise the same as from a
+search of all frames.
 """
 
 import logging
@@ -27,18 +27,19 @@ from mdfuzzy.neighbors.blocks import BlockStore
 from mdfuzzy.neighbors.nearest import nearest_frames
 from mdfuzzy.neighbors.neighbors import Neighbors, SpareNeighbors
 
-#: Neighbours that are kept beyond those asked for. k is 3.5 ln n, so 2k grows by 7 ln 2 = 4.9 when the
-#: frames double, and by 7 when they grow by a factor of e.
+#: The number of neighbours that are kept beyond the requested ones. k is 3.5 ln n, so 2k grows by 7 ln 2 =
+#: 4.9 when the number of frames doubles, and by 7 when it grows by a factor of e.
 SPARE = 8
-#: Groups of queries that are completed together.
+#: The number of groups of queries that are completed together.
 _BLOCK = 512
 _STRETCH = 1024  # rows merged together
-#: With a larger share of new frames all are searched. The sum of both searches takes longer then: 16 to 60 %
-#: longer for half (alanine dipeptide, 100,000 and 284,148 frames), and 80 % less for a tenth.
+#: With a larger share of new frames than this, all frames are searched. The sum of both searches then takes
+#: longer: 16 to 60 % longer for a half (alanine dipeptide, 100,000 and 284,148 frames), but 80 % less for a
+#: tenth.
 _NEW = 0.4
-#: If more than this share of the frames is left to search, all are: frames among themselves are faster.
+#: If more than this share of the frames remains to be searched, all frames are searched, which is faster.
 _MOST = 0.75
-#: Metrics whose searches are taken apart here.
+#: Metrics for which earlier lists can be completed.
 _KNOWN = (
     EUCLIDEAN,
     *(rmsd_metric(aligned=fit, mass_weighted=heavy) for fit in (False, True) for heavy in (False, True)),
@@ -50,21 +51,21 @@ logger = logging.getLogger("mdfuzzy")
 
 @dataclass(frozen=True, eq=False)
 class Earlier:
-    """What an earlier search found among some of the frames.
+    """The result of an earlier search among some of the frames.
 
     Attributes
     ----------
     neighbors : Neighbors
-        The neighbours of these frames among themselves, numbered as there.
+        The neighbours of these frames among themselves, in the numbering of the earlier search.
     frames : (m,) int64
-        Which frames of the data they are, ascending.
+        The numbers of these frames in the data, ascending.
     """
 
     neighbors: Neighbors
     frames: np.ndarray
 
     def serves(self, data: Trajectories) -> bool:
-        """Whether the search of `data` can begin with this one."""
+        """Return whether the search of `data` can use this earlier search."""
         known = self.neighbors
         return known.exact and known.n_targets == len(known) == len(self.frames) and data.metric in _KNOWN
 
@@ -88,18 +89,18 @@ def grow_neighbors(
     progress: bool | None = None,
     store: BlockStore | None = None,
 ) -> Neighbors:
-    """Return the exact neighbours of all frames, of which some were searched before.
+    """Return the exact neighbours of all frames, using an earlier search of some of them.
 
     Parameters
     ----------
     data : Trajectories
         All frames.
     earlier : Earlier
-        What is known of some of them.
+        The earlier search of some of the frames.
     n_neighbors : int
-        How many neighbours to find.
+        The number of neighbours to find.
     n_jobs : int, optional
-        Threads; every core by default.
+        The number of threads; by default one for every core.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
     store : BlockStore, optional
@@ -108,7 +109,7 @@ def grow_neighbors(
     Returns
     -------
     Neighbors
-        With the bits of a search of all frames, and spare neighbours.
+        The neighbours, bitwise the same as from a search of all frames, with spare neighbours.
 
     Examples
     --------
@@ -147,7 +148,7 @@ def grow_neighbors(
 
 
 def with_spare(found: Neighbors, n_neighbors: int) -> Neighbors:
-    """Return the first `n_neighbors` of those found, with the others as spare neighbours."""
+    """Return the first `n_neighbors` neighbours, with the others as spare neighbours."""
     if found.k == n_neighbors:
         return found
     spare = SpareNeighbors(found.indices[:, n_neighbors:], found.distances[:, n_neighbors:])
@@ -156,7 +157,7 @@ def with_spare(found: Neighbors, n_neighbors: int) -> Neighbors:
 
 
 class _Named:
-    """A store of blocks whose names begin with a word."""
+    """A store of blocks whose names begin with a prefix."""
 
     def __init__(self, store: BlockStore, word: str) -> None:
         self._store, self._word = store, word
@@ -169,16 +170,16 @@ class _Named:
 
 
 def _among_all(data: Trajectories, frames: np.ndarray, width: int, **options: Any) -> _Lists:
-    """Search some frames among all: one neighbour more, as each is also its own."""
+    """Search some frames among all frames, with one more neighbour because each also finds itself."""
     nearest = nearest_frames(data, n_neighbors=width + 1, queries=data.subset(frames), **options)
     itself = nearest.indices == frames[:, None]
-    itself[~itself.any(axis=1), -1] = True  # it has many copies: the last is one too many
+    itself[~itself.any(axis=1), -1] = True  # it has many duplicates: the last is one too many
     kept = ~itself
     return _Lists(*(a[kept].reshape(len(frames), width) for a in (nearest.indices, nearest.distances)))
 
 
 def _copy(earlier: Earlier, found: _Lists) -> None:
-    """Fill in the earlier lists as they are."""
+    """Fill in the earlier lists unchanged."""
     indices, distances = _known(earlier, np.arange(len(earlier.frames)))
     width = min(indices.shape[1], found.indices.shape[1])
     found.indices[:, :width], found.distances[:, :width] = indices[:, :width], distances[:, :width]
@@ -186,7 +187,7 @@ def _copy(earlier: Earlier, found: _Lists) -> None:
 
 
 def _known(earlier: Earlier, rows: np.ndarray) -> _Lists:
-    """Return the earlier lists of some frames, in the numbers of all frames."""
+    """Return the earlier lists of some frames, in the numbering of all frames."""
     known, spare = earlier.neighbors, earlier.neighbors.spare
     indices, distances = known.indices[rows], known.distances[rows]
     if spare is not None:
@@ -203,7 +204,7 @@ def _complete(
     n_jobs: int | None,
     store: BlockStore | None,
 ) -> None:
-    """Fill in the lists of the old frames: their earlier ones with the new frames in between."""
+    """Fill in the lists of the old frames: the earlier lists merged with the new frames."""
     width = found.indices.shape[1]
     index, chunks, targets = _index(data, earlier.frames, new, width, n_jobs, store)
     most = min(width, len(targets))
@@ -216,7 +217,7 @@ def _complete(
         rows = part.order
         known = _known(earlier, rows)
         reach = np.where(known.distances < _END, known.distances, np.float32(0)).max(axis=1)
-        # A bound in float64 of what may round to the reach in float32.
+        # A float64 bound of the distances that may round to the float32 reach.
         limits = reach.astype(np.float64) * (1 + 1e-6) * np.sqrt(index.atoms)
         pairs = index.within_squares(part, limits, n_neighbors=most, n_jobs=n_jobs)
         near = _in_rows(index, targets, pairs, reach, most)
@@ -235,7 +236,7 @@ def _index(
     n_jobs: int | None,
     store: BlockStore | None,
 ) -> tuple[Index, Chunks, np.ndarray]:
-    """Return an index of the new frames, the old ones as queries, and which frames its targets are."""
+    """Return an index of the new frames, the old frames as queries, and the frames of its targets."""
     from mdfuzzy.neighbors._choice import choose_way
     from mdfuzzy.neighbors._points import build_points
 
@@ -263,7 +264,7 @@ def _in_rows(
     reach: np.ndarray,
     most: int,
 ) -> _Lists:
-    """Return pairs in rows, in the order of their exact distances and then of their frames."""
+    """Return pairs in rows, ordered by exact distance and then by frame."""
     rows, indices, squares = pairs
     frames, distances = targets[indices], index.lengths(squares)
     near = distances <= reach[rows]
@@ -281,7 +282,7 @@ def _in_rows(
 
 
 def _merged(known: _Lists, near: _Lists, width: int, n_jobs: int | None = None) -> _Lists:
-    """Return the first `width` of two lists in one; a row ends where their order is not known.
+    """Merge two lists and return the first `width` entries; a row ends where their order is not known.
 
     Examples
     --------
@@ -301,8 +302,8 @@ def _merged(known: _Lists, near: _Lists, width: int, n_jobs: int | None = None) 
         part = slice(first, last)
         indices = np.concatenate([known.indices[part], near.indices[part]], axis=1)
         distances = np.concatenate([known.distances[part], near.distances[part]], axis=1)
-        # Bits of floats that are not negative ascend as they do. Equal distances stay in the order of their
-        # list; zeros, which are exact, are in the order of their frames.
+        # The bits of non-negative floats are ordered as the floats. Equal distances stay in the order of
+        # their list; zeros, which are exact, are in the order of their frames.
         keys = distances.view(np.uint32).astype(np.uint64) << np.uint64(32)
         keys |= np.where(distances == 0, indices, np.arange(total)).astype(np.uint64)
         order = np.argsort(keys, axis=1)
@@ -310,7 +311,7 @@ def _merged(known: _Lists, near: _Lists, width: int, n_jobs: int | None = None) 
         is_new = order >= old
         mixed = (distances[:, 1:] == distances[:, :-1]) & (is_new[:, 1:] != is_new[:, :-1])
         mixed &= (distances[:, 1:] > 0) & (distances[:, 1:] < _END)
-        # Nothing is known from the first of the equal distances on.
+        # The order is unknown beginning with the first of the equal distances.
         bound = np.where(mixed, distances[:, 1:], _END).min(axis=1, initial=_END)
         distances[distances >= bound[:, None]] = _END
         size = min(width, total)

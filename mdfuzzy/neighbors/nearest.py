@@ -1,4 +1,4 @@
-"""The nearest neighbours of every frame by the metric of the data."""
+"""Find the nearest neighbours of every frame by the metric of the data."""
 
 from typing import TYPE_CHECKING, Literal
 
@@ -23,7 +23,7 @@ def nearest_frames(
     client: "Client | None" = None,
     layout: Literal["scattered", "sharded"] | None = None,
 ) -> Neighbors:
-    """Search by the metric of `data`: `rmsd_neighbors` or `euclidean_neighbors`, which explain the rest.
+    """Find the nearest frames by the metric of `data`: see `rmsd_neighbors` and `euclidean_neighbors`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The nearest neighbours of every frame or point, and the graphs made of them."""
+"""Find the nearest neighbours of every frame or point, and join them to graphs."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
 
 _STRETCH = 8192  # rows sorted together
 _PART = 131_072  # rows joined together
-#: The largest feature: distances, float32, and their squares stay within the range of their numbers.
+#: The largest allowed feature value, for which float32 distances and squares of distances do not overflow.
 _LARGEST = 1e30
 
 
 @dataclass(frozen=True, eq=False)
 class SpareNeighbors(ReadOnly):
-    """The next neighbours beyond those that were asked for, kept for when the data grow.
+    """Neighbours beyond the requested ones, kept for a later search with more data.
 
     Attributes
     ----------
     indices : (n, s) int32
-        Which points they are.
+        The indices of the neighbours.
     distances : (n, s) float32
-        How far they are, ascending; infinite where they are not known.
+        The distances, ascending; infinite where they are not known.
     """
 
     indices: np.ndarray
@@ -63,17 +63,17 @@ class Neighbors(ReadOnly):
     Attributes
     ----------
     indices : (n, k) int32
-        Which points they are; never the point itself.
+        The indices of the neighbours, without the point itself.
     distances : (n, k) float32
-        How far they are (nm for RMSD), ascending.
+        The distances (nm for RMSD), ascending.
     exact : bool
-        Whether these are certified to be the nearest.
+        Whether the neighbours are guaranteed to be the nearest.
     recall : float or None
         The share of true neighbours found, measured on a sample, if the search was approximate.
     n_targets : int
-        The number of points that were searched: n, except for the neighbours of new points.
+        The number of points that were searched. It is n, except for the neighbours of new points.
     spare : SpareNeighbors or None
-        Further neighbours, which a run directory keeps for when the data grow.
+        Further neighbours, which a run directory keeps for a later search with more data.
 
     Examples
     --------
@@ -146,18 +146,18 @@ class Neighbors(ReadOnly):
         Parameters
         ----------
         k : int, optional
-            How many of the neighbours to use; half of them by default, because the density is
-            estimated from twice as many neighbours as the graph has.
+            The number of neighbours to use; by default half of them, because the density is estimated from
+            twice as many neighbours as the graph has.
         kind : {"union", "directed"}
-            `union` has an edge if either point has the other among its k nearest, so it is symmetric;
-            `directed` leads from each point to its k nearest only.
+            A `union` graph has an edge if either point has the other among its k nearest, so it is
+            symmetric. A `directed` graph has edges only from each point to its k nearest.
         n_jobs : int, optional
-            Threads; every core by default.
+            The number of threads; by default one for every core.
 
         Returns
         -------
         Graph
-            With the distances as edge lengths.
+            The graph, with the distances as edge lengths.
 
         Examples
         --------
@@ -179,8 +179,8 @@ class Neighbors(ReadOnly):
             return Graph(
                 indptr, indices.ravel(), distances.ravel(), kind="directed", n_targets=self.n_targets, k=k
             )
-        # Rows are sorted, and joined to those that lead to them, a part of them after the other; what is not
-        # written to takes no memory. Fresh memory costs time.
+        # Rows are sorted and joined with the reversed edges in parts. Memory that is not written to is not
+        # allocated by the system, and fresh memory costs time.
         indptr = np.zeros(n + 1, np.int64)
         indices, distances = np.empty(2 * n * k, np.int32), np.empty(2 * n * k, np.float32)
         with using_threads(n_jobs):
@@ -226,33 +226,34 @@ def euclidean_neighbors(
 ) -> Neighbors:
     """Find the nearest other points of every point in Euclidean distance.
 
-    The result is exact: distances come from differences of coordinates in float64, and of equally near points
-    the first are nearer. It is the same, to the bit, for any number of threads, and on a Dask cluster.
+    The result is exact. Distances are computed from differences of coordinates in float64, and ties are
+    resolved by the smaller index. The result is bitwise the same for any number of threads, and on a Dask
+    cluster.
 
     Parameters
     ----------
     points : Features or (n, dimensions) array
         Feature vectors. Periodic columns of `Features`, such as torsion angles, count as points on a circle.
-        Or frames that were loaded with `align`: the distance is then the RMSD.
+        Frames that were loaded with `align` are also accepted; the distance is then the RMSD.
     n_neighbors : int
-        How many neighbours to find, in [1, n - 1].
+        The number of neighbours to find, in [1, n - 1].
     recall : float
-        The share of true neighbours that is enough, in (0, 1]. The search may still find all of them.
+        The required share of true neighbours, in (0, 1]. The search may still find all of them.
     queries : Features or (m, dimensions) array, optional
-        Find the neighbours of these instead, among `points`; n_neighbors may then be n.
+        Find the neighbours of these points instead, among `points`; n_neighbors may then be n.
     n_jobs : int, optional
-        Threads; every core by default.
+        The number of threads; by default one for every core.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
     store : BlockStore, optional
-        Keeps finished blocks of queries, so that a search that was killed goes on from there.
+        Keeps finished blocks of queries, so that a search that was killed can resume.
     client : distributed.Client, optional
         Search on the workers of this Dask cluster.
 
     Returns
     -------
     Neighbors
-        Nearest first.
+        The neighbours, nearest first.
 
     Examples
     --------
@@ -295,20 +296,19 @@ def euclidean_neighbors(
 
 
 def neighbors_from(precomputed: "tuple[npt.ArrayLike, npt.ArrayLike] | sparray | spmatrix") -> Neighbors:
-    """Take neighbours that another program has found.
+    """Return neighbours that another program has found as `Neighbors`.
 
     Parameters
     ----------
     precomputed : (indices, distances) or (n, n) sparse array
-        Two arrays of shape (n, k), or the distances to each point's neighbours as a sparse matrix with
-        the same number of entries in every row, such as scikit-learn's
-        ``kneighbors_graph(mode="distance")`` gives. A point that is listed as its own neighbour is left
-        out; rows are sorted by distance.
+        Two arrays of shape (n, k), or the distances to the neighbours of each point as a sparse matrix with
+        the same number of entries in every row, for example from ``kneighbors_graph(mode="distance")`` of
+        scikit-learn. A point that is listed as its own neighbour is omitted; rows are sorted by distance.
 
     Returns
     -------
     Neighbors
-        With `exact` False and no `recall`: nobody has measured it here.
+        The neighbours, with `exact` False and no `recall`, because it was not measured.
 
     Examples
     --------

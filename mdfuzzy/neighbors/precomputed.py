@@ -1,4 +1,4 @@
-"""Nearest neighbours from distances that were computed elsewhere: a full matrix, or a sparse one."""
+"""Find nearest neighbours in a precomputed distance matrix, full or sparse."""
 
 from typing import TYPE_CHECKING
 
@@ -14,14 +14,15 @@ _CHUNK = 1024  # rows sorted at a time
 
 
 def count_neighbors(distances: "np.ndarray | csr_matrix", *, queries: bool) -> int:
-    """Return how many neighbours every row has at least, itself not counted.
+    """Return the smallest number of neighbours of any row, without the point itself.
 
     Parameters
     ----------
     distances : (m, n) array or csr matrix
-        What a sparse matrix does not hold is farther than what it holds; a stored zero is a distance.
+        Distances that a sparse matrix does not store are larger than the stored ones; a stored zero is a
+        distance.
     queries : bool
-        Whether the rows are new points; otherwise row i and column i are the same point.
+        Whether the rows are new points. Otherwise row i and column i are the same point.
     """
     m, n = distances.shape
     if not queries and m != n:
@@ -36,9 +37,9 @@ def count_neighbors(distances: "np.ndarray | csr_matrix", *, queries: bool) -> i
 
 
 def nearest_of(distances: "np.ndarray | csr_matrix", n_neighbors: int, *, queries: bool) -> Neighbors:
-    """Return the `n_neighbors` nearest columns of every row, of equally near ones the first ones.
+    """Return the `n_neighbors` nearest columns of every row; ties go to the first columns.
 
-    Takes the parameters of `count_neighbors`, which says how many there are.
+    The parameters are the same as for `count_neighbors`, which returns the largest possible number.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""Neighbours under minimum RMSD: optimal rotation and translation, no reflection.
+"""Find neighbours under minimum RMSD, with optimal rotation and translation and without reflection.
 
 Distances are computed in float64 from the float32 coordinates and returned as float32. They agree with a
 float64 Kabsch superposition to 1e-7 of the radius of gyration (2e-8 nm for alanine dipeptide) and to the
-rounding of float32; below 2e-7 of it, less than the rounding of the coordinates, they are 0. ``md.rmsd`` is
-float32 throughout: it differs by about 2e-6 nm for ten atoms, 3e-5 nm for 2,000 in a globule, and more for
-long molecules.
+rounding of float32. Distances below 2e-7 of the radius of gyration are 0, because they are less than the
+rounding of the coordinates. ``md.rmsd`` uses float32 throughout and differs by about 2e-6 nm for ten atoms,
+3e-5 nm for 2,000 atoms in a globule, and more for long molecules.
 """
 
 import logging
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("mdfuzzy")
 
-#: Queries in a group.
+#: The number of queries in a group.
 GROUP = 64
-#: Groups of queries in a block: what is kept when a run is killed.
+#: The number of groups of queries in a block, the unit that is kept when a run is killed.
 BLOCK = 512
 
 
@@ -51,39 +51,40 @@ def rmsd_neighbors(
 ) -> Neighbors:
     """Find the nearest other frames of every frame under minimum RMSD.
 
-    The result is exact: as sets it equals a comparison of all pairs, up to ties within 1e-6 nm. It is the
-    same, to the bit, for any number of threads, and on a Dask cluster.
+    The result is exact: as sets, the neighbours equal those from a comparison of all pairs, up to ties within
+    1e-6 nm. The result is bitwise the same for any number of threads, and on a Dask cluster.
 
     Parameters
     ----------
     frames : Frames or (n, atoms, 3) array
-        The conformations, nm. If they were loaded with `symmetry`, the RMSD is the least over exchanges of
-        equivalent atoms.
+        The conformations, in nm. If they were loaded with `symmetry`, the RMSD is the least over exchanges of
+        symmetry-equivalent atoms.
     n_neighbors : int
-        How many neighbours to find, in [1, n - 1].
+        The number of neighbours to find, in [1, n - 1].
     recall : float
-        The share of true neighbours that is enough, in (0, 1]. Below 1 the search takes cells of frames
-        to be smaller than they are, or follows neighbours of neighbours, as far as a sample of queries
-        allows, and reports the recall that it measured. Where an exact search takes no longer it is exact.
+        The required share of true neighbours, in (0, 1]. Below 1 the search shrinks cells of frames, or
+        follows neighbours of neighbours, as far as the recall on a sample of queries allows, and reports the
+        measured recall. If an exact search takes no longer, the search is exact.
     queries : Frames or (m, atoms, 3) array, optional
-        Find the neighbours of these instead, among `frames`; n_neighbors may then be n.
+        Find the neighbours of these frames instead, among `frames`; n_neighbors may then be n.
     n_jobs : int, optional
-        Threads; every core by default.
+        The number of threads; by default one for every core.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
     store : BlockStore, optional
-        Keeps finished blocks of queries, so that a search that was killed goes on from there.
+        Keeps finished blocks of queries, so that a search that was killed can resume.
     client : distributed.Client, optional
-        Search on the workers of this Dask cluster, every one of their threads; `n_jobs` is then for what is
-        done here.
+        Search on the workers of this Dask cluster, with all of their threads. `n_jobs` then applies only to
+        the work in this process.
     layout : {"scattered", "sharded"}, optional
-        On a cluster: whether every worker has the whole index, or some shards of it. By default the first if
-        the workers' memory allows it. Shards need an exact search.
+        The layout of the index on a cluster: ``"scattered"`` puts the whole index on every worker,
+        ``"sharded"`` puts some shards of it on each. The default is ``"scattered"`` if the memory of the
+        workers allows it. Shards require an exact search.
 
     Returns
     -------
     Neighbors
-        Indices and distances (nm), nearest first.
+        The indices and distances (nm), nearest first.
 
     Examples
     --------
@@ -136,32 +137,32 @@ def rmsd_neighbors_within(
 ) -> Graph:
     """Find all pairs of frames within a radius under minimum RMSD.
 
-    The result is the same, to the bit, for any number of threads, and on a Dask cluster.
+    The result is bitwise the same for any number of threads, and on a Dask cluster.
 
     Parameters
     ----------
     frames : Frames or (n, atoms, 3) array
-        The conformations, nm.
+        The conformations, in nm.
     radius : float
-        The largest RMSD of a pair, nm.
+        The largest RMSD of a pair, in nm.
     queries : Frames or (m, atoms, 3) array, optional
-        Find the pairs of these with `frames` instead.
+        Find the pairs of these frames with `frames` instead.
     n_jobs : int, optional
-        Threads; every core by default.
+        The number of threads; by default one for every core.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
     store : BlockStore, optional
         Keeps the pairs of finished blocks of queries, under names with the radius, so that a search that was
-        killed goes on from there.
+        killed can resume.
     client : distributed.Client, optional
         Search on the workers of this Dask cluster.
     layout : {"scattered", "sharded"}, optional
-        On a cluster: whether every worker has the whole index, or some shards of it.
+        The layout of the index on a cluster: the whole index, or some shards of it, on each worker.
 
     Returns
     -------
     Graph
-        Of kind ``"radius"``; symmetric, unless `queries` are given.
+        A graph of kind ``"radius"``, symmetric unless `queries` are given.
 
     Examples
     --------
@@ -192,7 +193,7 @@ def _search(
     layout: Literal["scattered", "sharded"] | None,
     store: BlockStore | None,
 ) -> "tuple[Search, float | None]":
-    """Return the search, and the recall that was measured for it; None if it is exact."""
+    """Return the search, and its measured recall; None if the search is exact."""
     symmetry = frames.symmetry if isinstance(frames, Trajectories) else None
     there = _on_workers(client, xyz, others, max(1, aim.n_neighbors), layout)
     if there is not None and there[1].sharded:
@@ -267,7 +268,7 @@ def _on_workers(
     n_neighbors: int,
     layout: Literal["scattered", "sharded"] | None,
 ) -> "tuple[Workers, Layout] | None":
-    """Return what the workers of a cluster offer, and how the index is laid out there; None without one."""
+    """Return the resources of the workers and the layout of the index; None without a cluster."""
     if client is None:
         if layout is not None:
             raise InputValueError(f"`layout` must be None without `client`; got {layout!r}.")
@@ -299,8 +300,8 @@ def _radius_graph(
 ) -> Graph:
     """Return the pairs as compressed rows.
 
-    A symmetric graph takes each pair from the end with the smaller index: found from the other end, its
-    length may differ in the last bit and lie on the other side of the radius.
+    A symmetric graph takes each pair from the end with the smaller index. The length of the same pair, found
+    from the other end, may differ in the last bit and lie on the other side of the radius.
     """
     from scipy.sparse import coo_array
 

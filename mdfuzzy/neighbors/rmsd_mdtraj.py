@@ -1,4 +1,4 @@
-"""Neighbours under minimum RMSD by comparing all pairs with ``md.rmsd``: slow, and obvious."""
+"""Find neighbours under minimum RMSD by comparing all pairs with ``md.rmsd``, as a simple reference."""
 
 import numpy as np
 import numpy.typing as npt
@@ -18,23 +18,23 @@ def rmsd_neighbors_mdtraj(
     queries: Frames | npt.ArrayLike | None = None,
     progress: bool | None = None,
 ) -> Neighbors:
-    """Find the nearest other frames of every frame by comparing all pairs with ``md.rmsd``: slow and obvious.
+    """Find the nearest other frames of every frame by comparing all pairs with ``md.rmsd``, a slow reference.
 
     Parameters
     ----------
     frames : Frames or (n, atoms, 3) array
-        The conformations, nm; copied, because ``md.rmsd`` works on coordinates in place.
+        The conformations, in nm. They are copied, because ``md.rmsd`` changes coordinates in place.
     n_neighbors : int
-        How many neighbours to find, in [1, n - 1].
+        The number of neighbours to find, in [1, n - 1].
     queries : Frames or (m, atoms, 3) array, optional
-        Find the neighbours of these instead, among `frames`; n_neighbors may then be n.
+        Find the neighbours of these frames instead, among `frames`; n_neighbors may then be n.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
 
     Returns
     -------
     Neighbors
-        Nearest first; distances to the float32 precision of ``md.rmsd``.
+        The neighbours, nearest first, with distances to the float32 precision of ``md.rmsd``.
 
     Examples
     --------

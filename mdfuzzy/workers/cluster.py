@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster: connecting to them, what they can hold, and their results as they come."""
+"""Connect to the workers of a Dask cluster, query their resources, and collect their results."""
 
 import logging
 import os
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("mdfuzzy")
 
-#: Seconds after which a scheduler that does not answer is taken not to be there.
+#: Seconds to wait for an answer of the scheduler.
 _PATIENCE = 5
-#: Seconds in which another worker must come, when all with some of the data are lost.
+#: Seconds to wait for another worker after all workers with some of the data are lost.
 _RETURN = 60
-#: How often a task is submitted again that was forgotten: as often as Dask repeats one whose worker ended.
+#: How often a forgotten task is submitted again: as often as Dask repeats a task whose worker ended.
 _TRIES = 3
-#: Before the number of workers on this machine.
+#: The prefix of the number of workers on this machine.
 _LOCAL = "local:"
 _LOOPBACK = "127.0.0.1"
 
@@ -40,13 +40,13 @@ def _require_dask() -> None:
 
 @contextmanager
 def connect(address: str) -> Iterator["Client"]:
-    """Inside the block, be the client of a Dask cluster.
+    """Connect to a Dask cluster inside the block, and yield the client.
 
     Parameters
     ----------
     address : str
-        That of a scheduler, such as ``"tcp://10.0.0.1:8786"``; or the JSON file that it wrote
-        (``dask scheduler --scheduler-file``); or ``"local:4"`` for four workers of one thread on this
+        The address of a scheduler, such as ``"tcp://10.0.0.1:8786"``; or the JSON file that it wrote
+        (``dask scheduler --scheduler-file``); or ``"local:4"`` for four workers with one thread each on this
         machine, which end with the block.
 
     Yields
@@ -56,15 +56,15 @@ def connect(address: str) -> Iterator["Client"]:
     Raises
     ------
     ConnectionRefusedError
-        If no scheduler answers there, after 5 s at most.
+        If no scheduler answers there within 5 s.
     ValueError
-        If it is no address.
+        If `address` is not a valid address.
     """
     _require_dask()
     from distributed import Client, LocalCluster
 
     if address.startswith(_LOCAL):
-        # Only this machine may connect: whoever reaches a scheduler can run code on its workers.
+        # Only this machine may connect, because a scheduler lets its clients run code on the workers.
         options = {"threads_per_worker": 1, "processes": True, "host": _LOOPBACK}
         pages = {"dashboard_address": f"{_LOOPBACK}:0", "worker_dashboard_address": f"{_LOOPBACK}:0"}
         count = _count(address)
@@ -113,16 +113,16 @@ def _count(address: str) -> int:
 
 @dataclass(frozen=True)
 class Workers:
-    """What the workers of a cluster offer.
+    """The resources of the workers of a cluster.
 
     Attributes
     ----------
     addresses : tuple of str
-        One for each.
+        The address of each worker.
     threads : int
-        All together.
+        The number of threads of all workers.
     memory : int or None
-        The bytes that each may use, those of the smallest one; None without a limit.
+        The bytes that each worker may use, the smallest limit of all; None without a limit.
     """
 
     addresses: tuple[str, ...]
@@ -136,16 +136,16 @@ class Workers:
 
 
 def find_workers(client: "Client") -> Workers:
-    """Return what the workers of the client's cluster offer, when there is at least one.
+    """Return the resources of the workers of a cluster, when there is at least one worker.
 
     Raises
     ------
     TypeError
-        If it is no client of Dask, or an asynchronous one.
+        If `client` is not a Dask client, or is asynchronous.
     ImportError
         If mdfuzzy is not installed on the workers.
     ValueError
-        If it is not the same version there.
+        If the workers have another version of mdfuzzy.
     ConnectionError
         If the client is not connected.
     """
@@ -190,17 +190,17 @@ def _check_answer(worker: str, answer: tuple[str, int, int | None] | Exception) 
 
 
 def on_workers(client: "Client", function: Callable[..., Any]) -> dict[str, Any]:
-    """Return what a function returns on each worker, or the error there; without workers that just ended."""
+    """Return the result or error of a function on each worker, without workers that have just ended."""
     answers = client.run(function, on_error="return")
     return {worker: each for worker, each in answers.items() if not isinstance(each, OSError)}
 
 
 class Scattered:
-    """Data of which every worker gets a copy.
+    """Data that are copied to every worker.
 
-    Dask drops copies that no task needs at the moment, all but one, and cannot make that again when its
-    worker ends: then it forgets the data and the tasks that use them, even finished ones whose result was
-    there. So the data stay here, and are sent again.
+    Dask drops all but one of the copies that no task needs at the moment. It cannot restore the last copy
+    when its worker ends. It then forgets the data and the tasks that use them, even finished tasks whose
+    result was on that worker. Therefore the data stay in this process and are sent again.
     """
 
     def __init__(self, client: "Client", data: object) -> None:
@@ -209,7 +209,7 @@ class Scattered:
         self._future: Future | None = None
 
     def future(self) -> "Future":
-        """Return the data as an argument of tasks, on the workers again if they were lost there."""
+        """Return the data as an argument of tasks; send them to the workers again if they were lost."""
         if self._future is not None and self._future.cancelled():
             logger.info("all workers with some of the data are lost: it is sent again")
             self._future = None
@@ -222,16 +222,17 @@ class Scattered:
 def results(
     client: "Client", tasks: Iterator[tuple[Any, Callable[[], "Future"]]], in_flight: int
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield (label, result) of tasks as they are done.
+    """Yield (label, result) of tasks as they finish.
 
     Parameters
     ----------
     client : distributed.Client
-        Whose cluster they run on.
+        The client of the cluster that runs the tasks.
     tasks : iterator of (label, function)
-        The function submits the task, again when the cluster forgot it because what it uses was lost.
+        The function submits the task. It is called again if the cluster forgot the task because data were
+        lost.
     in_flight : int
-        How many there are at a time: so the memory that they take is bounded, here and there.
+        The number of tasks at a time, which bounds their memory here and on the workers.
     """
     from distributed import CancelledError, KilledWorker, as_completed
 
@@ -279,7 +280,7 @@ def results(
 
 @contextmanager
 def explained(client: "Client") -> Iterator[None]:
-    """Raise errors of the connection as what they mean."""
+    """Raise errors of the connection with an explanation."""
     from distributed import CancelledError
 
     try:
