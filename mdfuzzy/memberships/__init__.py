@@ -1,1 +1,1 @@
-"""The random walk to the cores: fuzzy memberships."""
+"""Fuzzy memberships: the random walk that the cores absorb."""

@@ -9,26 +9,26 @@ import numpy.typing as npt
 from mdfuzzy._threads import share
 from mdfuzzy.memberships.errors import SolveError
 
-#: Rows that are relaxed one after the other, about.
+#: Approximate number of rows that are relaxed one after another.
 BLOCK_ROWS = 1024
-#: Largest size of a group before further members must look elsewhere.
+#: Largest size of a group; further members must join other groups.
 GROUP_SIZE = 8
-#: A node that ends the walk so often, or more, is pinned by that: it is in no group.
+#: A node that ends the walk with this probability or more is pinned: it is in no group.
 PINNED = 0.5
-#: Levels with fewer edges than this are worked on by one thread.
+#: One thread processes levels with fewer edges than this.
 SERIAL_EDGES = 50_000
-#: The visits on a directed graph are done when none of their logarithms changes by more.
+#: The visits on a directed graph have converged when none of their logarithms changes by more than this.
 VISITS_TOLERANCE = 1e-12
-#: Cycles that the visits may take; or as many as look at so many edges in all, if that is more.
+#: Largest number of cycles for the visits; or the cycles that process this many edges in total, if more.
 MAX_CYCLES, MAX_EDGES = 400, 20_000_000
 
 
 @dataclass(kw_only=True)
 class Level:
-    """One level of the hierarchy: a walk between nodes that ends with probability `exits`.
+    """Hold one level of the hierarchy: a walk between nodes that ends with probability `exits`.
 
-    `degrees` are the edges of each node that do not end the walk. What follows it is known when there are
-    groups, and from `apart` on when the nodes are in the order of their groups.
+    `degrees` are the numbers of edges of each node that do not end the walk. The fields after it are set once
+    the groups exist. The fields from `apart` are set once the nodes are in the order of their groups.
     """
 
     indptr: np.ndarray
@@ -60,17 +60,17 @@ class Level:
 
     @property
     def grouping(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The group of every node, where each group begins among the members, and these."""
+        """The group of every node, the start of each group among the members, and the members."""
         return self.group, self.first, self.members
 
     @property
     def serial(self) -> bool:
-        """Whether one thread does the work."""
+        """Whether a single thread processes the level."""
         return len(self.indices) < SERIAL_EDGES
 
 
 def row_starts(counts: np.ndarray | list[int]) -> np.ndarray:
-    """Return where each row begins, and the total, from the number of entries per row."""
+    """Return the start of each row, and the total, from the number of entries per row."""
     starts = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=starts[1:])
     return starts
@@ -81,8 +81,8 @@ def build_hierarchy(
 ) -> tuple[list[Level], np.ndarray]:
     """Group the points level by level; return the levels, in order, and the points of the finest one.
 
-    `finest` is the walk on the edges of the graph, which have these lengths. Points that are targets, and the
-    edges to them, are no part of what is returned.
+    `finest` is the walk on the edges of the graph, and `lengths` are their lengths. Points that are targets,
+    and the edges to them, are not part of the result.
     """
     levels, ranks = _grouped(finest, lengths, targets)
     order = _arrange(levels, ranks)
@@ -97,7 +97,7 @@ def build_hierarchy(
 
 
 def _grouped(finest: Level, lengths: np.ndarray, targets: np.ndarray) -> tuple[list[Level], list[np.ndarray]]:
-    """Group and lump, up to a level that needs no groups; return the levels, and ranks in the groups."""
+    """Group and lump up to a level that needs no groups; return the levels and the ranks in the groups."""
     from mdfuzzy._kernels.walk import groups as kernels
 
     levels = [finest]
@@ -121,7 +121,7 @@ def _grouped(finest: Level, lengths: np.ndarray, targets: np.ndarray) -> tuple[l
 
 
 def _members(group: np.ndarray, rank: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nodes by group and rank in it, those of no group last, and where each group begins."""
+    """Return the nodes sorted by group and rank, ungrouped nodes last, and the start of each group."""
     from mdfuzzy._kernels.walk.groups import ALONE
 
     grouped, alone = np.flatnonzero(group >= 0), np.flatnonzero(group == ALONE)
@@ -133,7 +133,7 @@ def _members(group: np.ndarray, rank: np.ndarray, count: int) -> tuple[np.ndarra
 
 
 def lump(level: Level, dtype: npt.DTypeLike) -> Level:
-    """Return the walk between the groups of a level, seen only when it goes from one to another."""
+    """Return the walk between the groups of a level, observed only when it moves between groups."""
     from mdfuzzy._kernels.walk import groups as kernels
 
     count = len(level.first) - 1
@@ -163,7 +163,7 @@ def lump(level: Level, dtype: npt.DTypeLike) -> Level:
 
 
 def _arrange(levels: list[Level], ranks: list[np.ndarray]) -> np.ndarray:
-    """Put the nodes of every level in the order of their groups; return that of the finest."""
+    """Put the nodes of every level in the order of their groups; return the order of the finest level."""
     orders = [levels[-1].members]
     for level, rank in zip(levels[-2::-1], ranks[::-1], strict=True):
         grouped = level.group >= 0
@@ -180,14 +180,14 @@ def _arrange(levels: list[Level], ranks: list[np.ndarray]) -> np.ndarray:
 
 
 def positions(order: np.ndarray, n: int) -> np.ndarray:
-    """Return where each of n nodes is in an order; -1 if it is not."""
+    """Return the position of each of n nodes in an order; -1 for absent nodes."""
     places = np.full(n, -1, np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)
     return places
 
 
 def _arrange_rows(levels: list[Level], l: int, order: np.ndarray) -> None:
-    """Copy the walk of a level in another order; the groups of all levels are in theirs already."""
+    """Copy the walk of a level in another order; the groups of all levels are already in order."""
     from mdfuzzy._kernels.walk import groups as kernels
 
     level = levels[l]
@@ -206,7 +206,7 @@ def _arrange_rows(levels: list[Level], l: int, order: np.ndarray) -> None:
 
 
 def _ancestors(levels: list[Level], l: int) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return the group of every node on each level above, and where the nodes of these groups begin."""
+    """Return the group of every node at each higher level, and the start of the nodes of these groups."""
     groups, firsts = [levels[l].group], [levels[l].first]
     for above in levels[l + 1 : -1]:
         groups.append(np.where(groups[-1] < 0, np.int32(-1), above.group[groups[-1]]))
@@ -216,7 +216,7 @@ def _ancestors(levels: list[Level], l: int) -> tuple[np.ndarray, list[np.ndarray
 
 
 def _link(levels: list[Level]) -> None:
-    """Work out how much every node counts for in its group, and the blocks that are relaxed by themselves."""
+    """Compute the weight of every node in its group, and the blocks that are relaxed independently."""
     for l, level in enumerate(levels):
         level.blocks = _blocks(level)
         level.net = np.zeros((0, level.above))
@@ -228,9 +228,9 @@ def _link(levels: list[Level]) -> None:
 
 
 def _blocks(level: Level) -> np.ndarray:
-    """Return where blocks of rows begin; each holds whole groups, so that strong ties are inside.
+    """Return the starts of blocks of rows; blocks hold whole groups, so strong ties are inside blocks.
 
-    What one thread does is one block.
+    The work of a single thread is one block.
     """
     if level.serial:
         return np.array([0, len(level)])
@@ -241,7 +241,7 @@ def _blocks(level: Level) -> np.ndarray:
 
 
 def _repeat(levels: list[Level]) -> None:
-    """Have coarse levels corrected twice, each time that the one below is, if it costs little."""
+    """Correct coarse levels twice for each correction of the level below, if this is cheap."""
     budget, visits = len(levels[0].indices) / 2, 1
     for level in levels[1:]:
         if 4 * visits * len(level.indices) <= budget:
@@ -250,15 +250,15 @@ def _repeat(levels: list[Level]) -> None:
 
 
 def _balance_masses(levels: list[Level]) -> None:
-    """Let every node of a walk that is not reversible count as often as it is visited.
+    """Weight every node of a walk that is not reversible by its number of visits.
 
-    That is the expected number of visits, if the walk starts anywhere, all points alike. It is found by
-    aggregation and disaggregation (Koury, McAllister and Stewart 1984): positive numbers are rescaled, group
-    by group, so that what comes in balances what goes out.
+    This is the expected number of visits of a walk that starts at all points with equal probability. It is
+    computed by aggregation and disaggregation (Koury, McAllister and Stewart 1984): positive numbers are
+    rescaled, group by group, until inflow and outflow balance.
     """
     from mdfuzzy._kernels.walk import balance as kernels
 
-    # Where the iteration starts has no unit; numbers far from 1 would leave the range of doubles.
+    # The starting values have an arbitrary scale; numbers far from 1 would overflow or underflow.
     levels[0].log_mass = np.maximum(levels[0].log_mass - levels[0].log_mass.max(), -600.0)
     _lump_again(levels)
     transposed = [kernels.transpose(level.indptr, level.indices) for level in levels]
@@ -277,9 +277,9 @@ def _balance_masses(levels: list[Level]) -> None:
 
 
 def _lump_again(levels: list[Level]) -> None:
-    """Set the walk of each level but the finest from the one below it.
+    """Recompute the walk of each level except the finest from the level below.
 
-    In double precision: visits have to balance to the last digit.
+    This uses double precision, because visits have to balance to the last digit.
     """
     for level, coarse in pairwise(levels):
         again = lump(level, np.float64)
@@ -293,7 +293,7 @@ def _balance(
     log_visits: np.ndarray,
     log_source: np.ndarray,
 ) -> np.ndarray:
-    """Balance the visits on the first of `levels`, helped by those above it."""
+    """Balance the visits on the first of `levels`, with corrections from the higher levels."""
     from mdfuzzy._kernels.walk import balance as kernels
 
     level = levels[0]
@@ -312,9 +312,9 @@ def _balance(
 
 
 def _net_outflow(levels: list[Level]) -> np.ndarray:
-    """Return what a walk that is not reversible carries round inside each group, (n, levels above).
+    """Return the circular flow of a walk that is not reversible inside each group, (n, levels above).
 
-    In a balanced group it sums to nothing; it is made to do so to the last digit.
+    In a balanced group it sums to zero; the sum is corrected to be zero to the last digit.
     """
     from mdfuzzy._kernels.walk import balance as kernels
 

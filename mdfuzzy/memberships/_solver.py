@@ -1,9 +1,9 @@
-"""The absorbing walk: from every point, the probability to be caught by each target first.
+"""The absorbing walk: the probability that a walk from each point reaches each target first.
 
-The walk moves from i to j with weight ``exp(pull[j] - falloff * length**2)`` and stops in the first
-target that it meets. At low temperature it falls into traps (low peaks of the density) that it leaves
-once in 1e10 steps or more; the linear system is then singular to working precision, and any method that
-judges itself by the ordinary residual returns nonsense with a small residual. Two things prevent that:
+The walk moves from i to j with weight ``exp(pull[j] - falloff * length**2)`` and stops in the first target
+that it meets. At low temperature the walk falls into traps (low peaks of the density) that it leaves once in
+1e10 steps or more. The linear system is then singular to working precision, and a method that relies on the
+ordinary residual returns wrong results with a small residual. Two techniques prevent that:
 
 * *Aggregation.* Points are grouped with the neighbours that they are most strongly tied to, groups again,
   and so on up to one group. The lumped walk between groups, conditional on leaving the group, is free of the
@@ -12,8 +12,8 @@ judges itself by the ordinary residual returns nonsense with a small residual. T
   crossing edges only. Nothing is formed by subtraction of large numbers that nearly cancel, as in the
   elimination of Grassmann, Taksar and Heyman.
 
-The iteration is accelerated by Anderson's method, each column for itself, so that the sum over columns
-is a check of its own. See the page on the solver in the theory section of the documentation.
+The iteration is accelerated by Anderson's method for each column separately, so that the sum over columns is
+an independent check. See the page on the solver in the theory section of the documentation.
 """
 
 from collections.abc import Callable
@@ -26,27 +26,27 @@ from mdfuzzy._threads import share
 from mdfuzzy.memberships._multilevel import Level, build_hierarchy, positions
 from mdfuzzy.memberships.errors import SolveError
 
-#: Above so many edges the probabilities are stored in single precision, if their ratios allow it.
+#: Above this many edges the probabilities are stored in single precision, if their ratios allow it.
 SINGLE_EDGES = 20_000_000
 #: Smallest log ratio of weights within a neighbourhood for single precision (its range ends at -87).
 SINGLE_LOG_RATIO = -60.0
-#: Targets that are solved for together: a register of the processor holds eight columns. Each group has a
-#: history of its own, so that memory does not grow with the number of targets.
+#: Targets that are solved for together: a register of the processor holds eight columns. Each group has its
+#: own history, so that memory does not grow with the number of targets.
 COLUMNS = 8
-#: Iterations that the acceleration looks back.
+#: Number of previous iterations that the acceleration uses.
 HISTORY = 8
 MAX_ITERATIONS = 400
-#: Changes of the correction that are smaller, in proportion to it, are rounding.
+#: Smaller relative changes of the correction are rounding errors.
 NOISE = 1e-6
 #: Sweeps on the coarsest level.
 TOP_SWEEPS = 4
-#: Passes over all edges, by all threads, before they are followed back one by one.
+#: Passes over all edges, by all threads, before edges are followed back one by one.
 REACH_PASSES = 20
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Hitting probabilities (n, targets), the largest imbalance of flow left, and the iterations taken."""
+    """Hold hitting probabilities (n, targets), the largest remaining flow imbalance, and the iterations."""
 
     values: np.ndarray
     residual: float
@@ -54,7 +54,7 @@ class Solution:
 
 
 def reaches_target(indptr: np.ndarray, indices: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Return which points can get to a point with ``targets >= 0`` along the edges, (n,) bool."""
+    """Return which points can reach a point with ``targets >= 0`` along the edges, (n,) bool."""
     from mdfuzzy._kernels.walk import balance
     from mdfuzzy._kernels.walk import transitions as kernels
 
@@ -65,7 +65,7 @@ def reaches_target(indptr: np.ndarray, indices: np.ndarray, targets: np.ndarray)
         share(kernels.reach_further, len(changed), indptr, indices, reached, changed)
         if not changed.any():
             return reached
-    # Long thin data, where every pass gets only a little further.
+    # In long thin data every pass advances only a little.
     kernels.spread_back(*balance.transpose(indptr, indices)[:2], reached)
     return reached
 
@@ -83,7 +83,7 @@ def solve_walk(
     tolerance: float,
     start: np.ndarray | None = None,
 ) -> Solution:
-    """Return the probability that the walk from each point meets each target first.
+    """Compute the probability that the walk from each point reaches each target first.
 
     Parameters
     ----------
@@ -93,18 +93,18 @@ def solve_walk(
         The edge i -> j has weight ``exp(pull[j] - falloff * length**2)``. Weights of less than 1e-300 of
         the largest of their neighbourhood count as 1e-300 of it.
     falloff : float
-        0 for edges that count the same at any length.
+        0 if the weight of an edge does not depend on its length.
     targets : (n,) int32
-        The target that a point belongs to; -1 for the others, every one of which must have a way to
-        some target.
+        The target that a point belongs to; -1 for the other points. Each of these must be able to reach some
+        target.
     n_targets : int
         Number of targets.
     reversible : bool
-        Whether every edge is there in both directions.
+        Whether every edge exists in both directions.
     tolerance : float
         The iteration ends when the next correction of every membership is below this.
     start : (n, n_targets) array, optional
-        A guess.
+        An initial guess.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def solve_walk(
 
 
 class _Border(NamedTuple):
-    """The steps that lead to the targets of a group: the points that have some, and how likely each is."""
+    """Hold the steps to the targets of a group: the points that have such steps, and their probabilities."""
 
     rows: np.ndarray
     steps: np.ndarray
@@ -136,7 +136,7 @@ class _Border(NamedTuple):
     def arrange(
         self, places: np.ndarray, order: np.ndarray, group: slice, start: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the steps of all points of the finest level in their order, and where to begin."""
+        """Return the steps of all points of the finest level in order, and the start of each point."""
         absorb, guess = np.zeros((2, len(order), self.steps.shape[1]))
         absorb[places[self.rows]] = self.steps
         if start is not None:
@@ -153,7 +153,7 @@ def _finest(
     targets: np.ndarray,
     groups: list[slice],
 ) -> tuple[Level, list[_Border]]:
-    """Return the walk on the edges of the graph, and the steps that lead to each group of targets."""
+    """Return the walk on the edges of the graph, and the steps to each group of targets."""
     from mdfuzzy._kernels.walk import transitions as kernels
 
     n = len(targets)
@@ -200,7 +200,7 @@ def _iterate(
             at = (iteration - 2) % HISTORY
             dots = _dots(correction, known, at, moves, changes)
             gram[at, :known] = gram[:known, at] = dots[:, 0]
-            # A column that is done moves by rounding alone, from which nothing can be learnt.
+            # A converged column changes only by rounding, which carries no information.
             noise = np.where(largest < tolerance, np.inf, NOISE * largest)
             shares = _least_squares(gram[:known, :known], dots[:, 1], noise)
         oldest = (iteration - 1) % HISTORY
@@ -212,7 +212,7 @@ def _iterate(
 
 
 def _allocate(levels: list[Level], columns: int) -> None:
-    """Make room for what every iteration writes: the system takes long to hand out fresh memory."""
+    """Allocate the working arrays of all iterations once: new memory from the system is slow."""
     for level in levels:
         level.x = np.empty((2, len(level), columns), np.float32)
         level.inner = np.empty((len(level.first) - 1, level.above, columns))
@@ -229,7 +229,7 @@ def _largest(values: np.ndarray) -> np.ndarray:
 
 
 def _dots(correction: np.ndarray, known: int, at: int, moves: np.ndarray, changes: np.ndarray) -> np.ndarray:
-    """Complete the move and the change `at`; return all changes times this one and times the correction.
+    """Complete the move and the change `at`; return the products of all changes with it and the correction.
 
     The result has shape (known, 2, columns).
     """
@@ -244,7 +244,7 @@ def _dots(correction: np.ndarray, known: int, at: int, moves: np.ndarray, change
 def _least_squares(gram: np.ndarray, image: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """Return the combination of changes, column by column, that cancels most of the correction.
 
-    Changes that are not larger than `noise` have no share.
+    Changes that are not larger than `noise` are ignored.
     """
     shares = np.zeros(image.shape)
     for c in range(image.shape[1]):
@@ -259,7 +259,7 @@ def _least_squares(gram: np.ndarray, image: np.ndarray, noise: np.ndarray) -> np
 
 
 def _residuals(levels: list[Level], at: int, x: np.ndarray, absorb: np.ndarray) -> list[np.ndarray]:
-    """Return the imbalance of flow of every node of level `at` and of all the levels above it."""
+    """Return the flow imbalance of every node at level `at` and at all higher levels."""
     from mdfuzzy._kernels.walk import sweeps as kernels
 
     level = levels[at]
@@ -268,7 +268,7 @@ def _residuals(levels: list[Level], at: int, x: np.ndarray, absorb: np.ndarray) 
     edges = *level.walk, level.apart
     nodes = level.exits, absorb, level.net, level.lift
     starts = level.first
-    if at == 0:  # points in no group count too, each by itself
+    if at == 0:  # ungrouped points count too, each by itself
         starts = np.concatenate([starts, np.arange(starts[-1] + 1, len(level) + 1)])
     groups = starts, level.members
     _work(level, kernels.flows, len(starts) - 1, *edges, *nodes, *groups, x, own, inner)
@@ -284,7 +284,7 @@ def _residuals(levels: list[Level], at: int, x: np.ndarray, absorb: np.ndarray) 
 
 
 def _correct(levels: list[Level], at: int, residuals: list[np.ndarray]) -> np.ndarray:
-    """Return corrections for level `at`: what the coarser levels find, then relaxed on this one."""
+    """Return corrections for level `at`: corrections of the coarser levels, then relaxed at this level."""
     from mdfuzzy._kernels.walk import sweeps as kernels
 
     level, rhs = levels[at], residuals[0]
@@ -314,7 +314,7 @@ def _relax(level: Level, rhs: np.ndarray) -> None:
 
 
 def _work(level: Level, kernel: Callable[..., object], total: int, *arguments: object) -> None:
-    """Call a kernel on all rows of a level: threads share them if there are many."""
+    """Call a kernel on all rows of a level; threads share the rows if there are many."""
     if level.serial:
         kernel(0, total, *arguments)
     else:

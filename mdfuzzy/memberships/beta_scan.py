@@ -1,4 +1,4 @@
-"""Memberships over a range of temperatures, and which temperature to take."""
+"""Memberships over a range of walk temperatures, and the choice of a temperature."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -25,46 +25,49 @@ from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.states.cores import Cores
 from mdfuzzy.states.persistence import check_log_density
 
-#: A slope below this share of the steepest one counts as level.
+#: A slope below this fraction of the steepest slope counts as level.
 _LEVEL = 0.2
-#: Of the solves: far below what a choice or a picture can show, in little more than half of the time.
+#: Tolerance of the solves: far below the resolution of a choice or a plot, at little more than half the time.
 _TOLERANCE = 1e-7
-#: How the note begins that says which betas were asked for and not solved.
+#: The beginning of the note that lists the requested betas that were not solved.
 LEFT_OUT = "Left out of the scan"
-#: Number of frames on which a scan is still quick.
+#: Number of frames for which a scan is still fast.
 MAX_FRAMES = 100_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BetaScan(ReadOnly):
-    """What the memberships are like at each beta, and the choice.
+    """Hold the memberships and their entropy at each walk temperature beta, and the choice.
 
     Attributes
     ----------
     betas : (m,) float64
-        Ascending; the last may be infinite. Large is hot: 2 is the ensemble's own diffusion.
+        The walk temperatures in ascending order; the last may be infinite. Large is hot: 2 is the ensemble's
+        own diffusion.
     entropy : (m,) float64
-        H, the mean over the frames of the sum of mu log mu; never positive, falling as fuzziness grows.
+        H, the mean over the frames of the sum of mu log mu. It is never positive and falls as fuzziness
+        grows.
     scores : (m,) float64
-        The values of the criterion; without one, minus the slope of H against log beta (NaN where beta is
-        infinite).
+        The values of the criterion; without a criterion, minus the slope of H against log beta (NaN where
+        beta is infinite).
     beta : float
         The beta with the largest score.
     n_plateaus : int
-        How many level stretches H has against log beta.
+        The number of plateaus of H as a function of log beta.
     notes : tuple of str
-        Reservations about the choice, and which betas were left out; empty if there are none.
+        Reservations about the choice, and the betas that were left out; empty if there are none.
     frames : (n,) int array or None
-        Which frames were scanned, if not all.
+        The scanned frames, if not all.
     residuals, row_sum_errors : (m,) float64
-        Of the solves, which end earlier than those of `solve_memberships`: see `scan_beta`.
+        The residuals and row-sum errors of the solves, which end earlier than in `solve_memberships`: see
+        `scan_beta`.
     memberships : (m, n, K) float32 or None
-        The memberships at each beta; rows, with what is lost, are divided by their sums.
+        The memberships at each beta; each row, with its lost probability, is divided by its sum.
 
     See Also
     --------
     scan_beta : Compute a scan.
-    plots.beta_scan : Draw it.
+    plots.beta_scan : Plot a scan.
 
     Examples
     --------
@@ -106,7 +109,7 @@ class BetaScan(ReadOnly):
 
 
 def default_betas(low: float = 0.3, high: float = 20.0, number: int = 13) -> np.ndarray:
-    """Return a grid even in log beta, with 1 (the plain walk), 2 (as simulated) and infinity (no pull).
+    """Return a grid even in log beta, with 1 (the plain walk), 2 (as simulated) and infinity (no drift).
 
     Examples
     --------
@@ -117,10 +120,10 @@ def default_betas(low: float = 0.3, high: float = 20.0, number: int = 13) -> np.
 
 
 def scan_frames(n: int, *, max_frames: int = MAX_FRAMES) -> np.ndarray | None:
-    """Return which of n frames to scan, evenly spaced; None if all, because there are not too many.
+    """Return the evenly spaced frames to scan out of n; None if there are few enough to scan all.
 
-    The neighbours, density, peaks and cores of the frames to scan must be found anew among them: the edges
-    that a graph of all frames has between a few of them are too few to walk on.
+    The neighbours, density, peaks and cores must be computed again for the frames to scan. A graph of all
+    frames has too few edges between them for a walk.
 
     Examples
     --------
@@ -141,31 +144,31 @@ def scan_beta(
     weights: npt.ArrayLike | None = None,
     **options: object,
 ) -> BetaScan:
-    """Solve for the memberships over a range of beta, each from the last, and choose one.
+    """Solve for the memberships over a range of walk temperatures beta, and choose one.
 
-    Without a criterion the choice is the beta at which the entropy H falls most steeply against log beta:
-    the middle of the change from nearly hard clusters to fuzzy ones.
+    Each solve starts from the previous one. Without a criterion the choice is the beta at which the entropy H
+    falls most steeply against log beta: the middle of the change from nearly hard clusters to fuzzy ones.
 
-    The solves end at a tolerance of 1e-7, so their rows are promised to sum to 1 within 1e-4, not within 1e-8
-    as those of `solve_memberships` (`BetaScan.row_sum_errors` holds what they reach): enough to choose and
-    to draw. Every row, with what is lost, is then divided by its sum, so that scores and criteria can take
-    it. Solve at the chosen beta for memberships to keep, or pass `tolerance`.
+    The solves end at a tolerance of 1e-7, so their rows sum to 1 within 1e-4, instead of within 1e-8 as in
+    `solve_memberships`. (`BetaScan.row_sum_errors` holds the actual errors.) This accuracy suffices for the
+    choice and for plots. Every row, with its lost probability, is then divided by its sum, as scores and
+    criteria require. For memberships to keep, solve at the chosen beta, or pass `tolerance`.
 
     Parameters
     ----------
     graph, log_density, cores
-        As for `solve_memberships`, of all frames or of those that `scan_frames` picks.
+        As for `solve_memberships`, for all frames or for the frames that `scan_frames` returns.
     betas : sequence of float, optional
-        13 values even in log beta from 0.3 to 20, and 1, 2 and infinity, by default. With a criterion 2 is
-        always among them: any other choice has to be better than the ensemble's own diffusion. Betas at
-        which linear weights are not positive are left out, and the notes say which.
+        13 values even in log beta from 0.3 to 20, and 1, 2 and infinity, by default. With a criterion, 2 is
+        always among them: any other choice has to be better than the ensemble's own diffusion. Betas at which
+        linear weights are not positive are left out and listed in the notes.
     criterion : callable, optional
-        Takes `Memberships`, returns a score to be made large, such as how well they predict the next core
+        Takes `Memberships` and returns a score to maximise, such as their skill in predicting the next core
         of the trajectories, `kinetics.kinetic_criterion`. The choice may then be infinite.
     frames : (n,) int array, optional
-        Which frames these are, if not all; kept in the result.
+        The frames that are scanned, if not all; stored in the result.
     weights : (n,) array, optional
-        Weights of the points, by which their entropies are averaged.
+        Weights of the points in the mean of their entropies.
     **options
         Passed on to `solve_memberships` (sampled, walk_weights, kernel, bandwidth, dimension, unit_density,
         tolerance, n_jobs).
@@ -173,8 +176,8 @@ def scan_beta(
     Returns
     -------
     BetaScan
-        With the memberships at every beta. Its `notes` say if the choice sits on the end of the grid, if H
-        is not level at both ends and in between (three plateaus), or if H does not fall at all.
+        The result holds the memberships at every beta. Its `notes` report if the choice is at an end of the
+        grid, if H is not level at both ends and in between (three plateaus), or if H does not fall at all.
 
     Raises
     ------
@@ -182,12 +185,12 @@ def scan_beta(
         If `betas` holds fewer than three different finite numbers, or `frames` does not have one index per
         point.
     TypeError
-        If `criterion` is no function.
+        If `criterion` is not a function.
 
     See Also
     --------
     solve_memberships : Memberships at one temperature.
-    kinetics.kinetic_criterion : Choose beta by the next state that the molecule reaches.
+    kinetics.kinetic_criterion : Choose beta by the prediction of the next state that the molecule reaches.
     plots.beta_scan : Draw the scan.
 
     References
@@ -217,7 +220,7 @@ def scan_beta(
                 f"`criterion` must be None or a function that takes `Memberships` and returns a number; got "
                 f"{criterion!r}. `kinetics.kinetic_criterion` makes one."
             )
-        asked = np.union1d(asked, [2.0])  # what a choice has to be compared with
+        asked = np.union1d(asked, [2.0])  # the reference of any choice
     if frames is not None:
         frames = np.asarray(frames)
         if frames.shape != (len(graph),):
@@ -231,7 +234,7 @@ def scan_beta(
     residuals, errors = np.empty(len(scanned)), np.empty(len(scanned))
     kept = np.empty((len(scanned), len(graph), len(cores)), np.float32)
     start: np.ndarray | None = None
-    # With disable=None tqdm looks whether it writes to a terminal.
+    # With disable=None tqdm checks whether it writes to a terminal.
     for at in tqdm(range(len(scanned) - 1, -1, -1), unit=" betas", desc="beta", disable=None):
         solve: dict[str, Any] = {"beta": float(scanned[at]), "start": start, "tolerance": _TOLERANCE}
         mu = _normalised(solve_memberships(graph, log_density, cores, **{**solve, **options}))
@@ -262,9 +265,9 @@ def scan_beta(
 
 
 def _normalised(mu: Memberships) -> Memberships:
-    """Return memberships whose rows, with what is lost, sum to 1 up to rounding: scores take no others.
+    """Normalise memberships so that rows, with the lost part, sum to 1 up to rounding, as scores require.
 
-    `row_sum_error` remains that of the solve.
+    `row_sum_error` remains the error of the solve.
     """
     sums = mu.values.sum(axis=1) + mu.lost
     return replace(mu, values=mu.values / sums[:, None], lost=mu.lost / sums)
@@ -287,7 +290,7 @@ def _check_betas(betas: Sequence[float]) -> np.ndarray:
 def _solvable(
     betas: np.ndarray, graph: Graph, log_density: npt.ArrayLike, options: dict[str, object]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the betas with positive weights, and the others, which only linear weights have."""
+    """Split betas into those with positive weights and the others, which occur only with linear weights."""
     if options.get("walk_weights") != "linear":
         return betas, betas[:0]
     logf, unit = check_log_density(graph, log_density), bool(options.get("unit_density", False))
@@ -306,7 +309,7 @@ def _listed(betas: np.ndarray) -> str:
 
 
 def _count_plateaus(falls: np.ndarray) -> int:
-    """Count the level stretches: runs of slopes that are small next to the steepest."""
+    """Count the plateaus: runs of slopes that are small compared with the steepest."""
     if falls.max() <= 0.0:
         return 1
     level = falls < _LEVEL * falls.max()

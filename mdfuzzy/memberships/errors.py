@@ -2,9 +2,10 @@
 
 
 class SolveError(RuntimeError):
-    """The memberships could not be computed to the accuracy that was asked for.
+    """Report that the memberships could not be computed to the requested accuracy.
 
-    Raised by `solve_memberships`, and by everything that calls it, instead of numbers that may be wrong.
+    `solve_memberships`, and every function that calls it, raises this error instead of returning numbers that
+    may be wrong.
 
     Examples
     --------

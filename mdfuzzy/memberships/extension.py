@@ -1,4 +1,4 @@
-"""Memberships of points that were not in the fit: one step of the walk to those that were."""
+"""Memberships of points that were not fitted: one step of the walk to the fitted points."""
 
 import numpy as np
 
@@ -8,11 +8,11 @@ from mdfuzzy._threads import run_ranges
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.neighbors.neighbors import Neighbors
 
-_STRETCH = 8192  # points whose memberships are worked out together: their weights stay in the cache
+_STRETCH = 8192  # points computed together: their weights stay in the cache
 
 
 def _warn_of_more_within(radius: float, neighbors: Neighbors) -> None:
-    """Warn if fitted points within the radius may be missing; points that equal a fitted one need none."""
+    """Warn if fitted points within the radius may be missing; points equal to a fitted one are exempt."""
     full = (neighbors.distances[:, -1] <= radius) & (neighbors.distances[:, 0] > 0)
     if neighbors.k < neighbors.n_targets and full.any():
         warn_user(
@@ -26,24 +26,26 @@ def _warn_of_more_within(radius: float, neighbors: Neighbors) -> None:
 def extend_memberships(
     memberships: Memberships, neighbors: Neighbors, *, k: int | None = None, n_jobs: int | None = None
 ) -> Memberships:
-    """Give memberships to new points by one step of the walk to their neighbours among the fitted points.
+    """Extend memberships to new points by one step of the walk to their neighbours among the fitted points.
 
     Parameters
     ----------
     memberships : Memberships
-        Of the fitted points.
+        The memberships of the fitted points.
     neighbors : Neighbors
-        Of the new points among the fitted ones, nearest first.
+        The neighbours of the new points among the fitted points, nearest first.
     k : int, optional
-        How many of them to step to; as many as in the fit by default. (On a `radius` graph: all within the
-        radius, as far as they were searched. A new point with none is lost.)
+        The number of neighbours that a step can reach; by default as in the fit. (On a `radius` graph: all
+        neighbours within the radius among those that were searched. A new point without such neighbours is
+        lost.)
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 
     Returns
     -------
     Memberships
-        Of the new points. One that is identical to a fitted point (distance 0) gets that point's values.
+        The memberships of the new points. A new point that is identical to a fitted point (distance 0) gets
+        the memberships of that point.
 
     Raises
     ------
@@ -53,8 +55,8 @@ def extend_memberships(
     Warns
     -----
     UserWarning
-        If the fit was on a `radius` graph, no `k` is given, and all neighbours that were searched of some new
-        points lie within the radius: there may be more of them, which the step leaves out.
+        If the fit was on a `radius` graph, no `k` is given, and all known neighbours of some new points lie
+        within the radius. Then there may be more neighbours, which the step leaves out.
 
     See Also
     --------
@@ -113,7 +115,7 @@ def extend_memberships(
 def _step(
     memberships: Memberships, indices: np.ndarray, distances: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the memberships of some points and what they lose, given their neighbours."""
+    """Return the memberships and the lost probability of some points, given their neighbours."""
     logs = memberships.log_weights[indices]
     if memberships.bandwidth is not None:
         logs -= 0.5 * (distances / memberships.bandwidth) ** 2

@@ -33,25 +33,25 @@ FEW_EFFECTIVE = 50
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StateFractions(ReadOnly):
-    """The fraction of each state and how well the trajectories determine it.
+    """Hold the fraction of frames in each state, with its bootstrap interval.
 
     Attributes
     ----------
     values : (K,) float64
-        The fraction of all frames that belongs to each state; of their weight, if they have weights: then it
-        is the population of the state in the ensemble that the weights stand for.
+        The fraction of all frames that belongs to each state. If frames have weights, it is the fraction of
+        the total weight: the population of the state in the reweighted ensemble.
     low, high : (K,) float64
-        The ends of the confidence interval; NaN if there is nothing to draw, or too little.
+        The ends of the confidence interval; NaN if there are too few data for a bootstrap.
     effective : (K,) float64
-        The effective number of frames of each state; without weights their number.
+        The effective number of frames of each state; without weights the number of frames.
     n_effective : float
         The effective number of all frames.
     n_frames : int
         The number of all frames.
     confidence : float
-        The probability that the intervals should cover.
+        The confidence level of the intervals.
     drawn : str
-        What the bootstrap drew, in words; empty if it drew nothing.
+        The units that the bootstrap drew, in words; empty without a bootstrap.
     weighted : bool
         Whether the frames have weights.
 
@@ -87,7 +87,7 @@ class StateFractions(ReadOnly):
 
     @property
     def words(self) -> str:
-        """How many frames the weights leave and where the intervals come from, in a sentence or two."""
+        """The effective number of frames and the origin of the intervals, in one or two sentences."""
         words = f"The weights leave {self.n_effective:,.0f} effective frames of {self.n_frames:,}."
         if not self.weighted:
             words = f"All {self.n_frames:,} frames have equal weight."
@@ -106,16 +106,17 @@ def state_fractions(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> StateFractions:
-    r"""Return the fraction of each state, with the interval of a bootstrap of the trajectories.
+    r"""Estimate the fraction of frames in each state, with intervals from a bootstrap of the trajectories.
 
-    With weights w the fraction of a state is :math:`\sum_{i \in s} w_i / \sum_i w_i`. Five trajectories or
-    more are drawn whole, with replacement. Fewer are cut into blocks that are long next to the correlation
-    time of :math:`w_i (1_{i \in s} - f_s)`. The states are held fixed.
+    With weights w the fraction of a state is :math:`\sum_{i \in s} w_i / \sum_i w_i`. The bootstrap draws
+    whole trajectories, with replacement, if there are five or more. Fewer trajectories are cut into blocks
+    that are long compared with the correlation time of :math:`w_i (1_{i \in s} - f_s)`. The states are held
+    fixed.
 
     Parameters
     ----------
     states : (n,) array of int, or (n, K) array
-        The state of each frame, -1 for none; or its memberships.
+        The state of each frame, -1 for none; or the memberships of each frame.
     lengths : (T,) array of int
         Frames per trajectory, in order.
     n_states : int, optional
@@ -125,7 +126,7 @@ def state_fractions(
     n_bootstrap : int
         Number of bootstrap samples.
     confidence : float
-        The probability that the intervals should cover, in (0, 1).
+        The confidence level of the intervals, in (0, 1).
     seed : int
         Random seed of the bootstrap.
 
@@ -208,7 +209,7 @@ def warn_of_few_effective(found: StateFractions) -> None:
 
 
 def _shares(states: npt.ArrayLike, n_states: int | None) -> tuple[Sequence[Callable[[], np.ndarray]], int]:
-    """Return what gives how much of every frame belongs to each state, (n,) float64, and the number n."""
+    """Return, for each state, a function that gives the share of each frame, (n,) float64; and n."""
     states = np.asarray(states)
     if states.ndim == 2:
         values = check_finite("states", check_numbers("states", states))

@@ -1,4 +1,4 @@
-"""Labels and basins: whether the largest membership of a frame is in the state of its basin."""
+"""Comparison of labels and basins: whether the largest membership of a frame is in its basin's state."""
 
 import numpy as np
 
@@ -6,16 +6,16 @@ from mdfuzzy._messages import warn_user
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
-#: A state has other labels than its basin if the numbers of their frames differ by this share of the basin,
+#: The labels of a state differ from its basin if their numbers of frames differ by this fraction of the basin,
 _OTHER = 0.15
-#: and by this share of all frames.
+#: and by this fraction of all frames.
 _MANY = 0.005
 
 
 def other_labels(memberships: Memberships, cores: Cores, weights: np.ndarray | None = None) -> np.ndarray:
-    """Return the states whose labels hold clearly more or fewer frames than their basins, (S,) int64.
+    """Return the states with clearly more or fewer labelled frames than basin frames, (S,) int64.
 
-    With weights it is the weight of the frames that counts, not their number.
+    With weights, the total weight of the frames counts, not their number.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def other_labels(memberships: Memberships, cores: Cores, weights: np.ndarray | N
 
 
 def warn_of_other_labels(memberships: Memberships, cores: Cores, weights: np.ndarray | None = None) -> None:
-    """Warn if labels and basins have clearly different numbers of frames, and say for which states."""
+    """Warn if labels and basins have clearly different numbers of frames, and name the states."""
     found = other_labels(memberships, cores, weights)
     if len(found):
         counted = np.ones(len(memberships)) if weights is None else weights

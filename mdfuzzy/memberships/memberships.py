@@ -1,4 +1,4 @@
-"""How strongly every point belongs to every state: where a random walk drawn to high density ends first."""
+"""Memberships of points in states: the probabilities that a random walk reaches each core first."""
 
 from dataclasses import dataclass
 from typing import get_args
@@ -33,26 +33,26 @@ from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.states.cores import Cores
 from mdfuzzy.states.persistence import check_log_density, check_sampled
 
-#: Rows must sum to 1 within so many times the tolerance of the solve, or nothing is returned.
+#: Rows must sum to 1 within this many times the tolerance of the solve, or an error is raised.
 ROW_SUM_TOLERANCE = 1000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Memberships(ReadOnly):
-    """The probability that the walk from each point reaches the core of each state before any other.
+    """Hold the probabilities that the walk from each point reaches the core of each state before any other.
 
     Attributes
     ----------
     values : (n, K) float64
-        In [0, 1]; rows sum to 1 - `lost`.
+        The memberships, in [0, 1]; rows sum to 1 - `lost`.
     lost : (n,) float64
-        The probability never to reach a core: 1 for points without a way to any core, between 0 and 1 on a
-        directed graph whose closed parts swallow some of the walk, 0 on a connected union graph.
+        The probability to reach no core. It is 1 for points that cannot reach any core, between 0 and 1 on a
+        directed graph with closed parts that trap some of the walk, and 0 on a connected union graph.
     beta : float
-        The temperature of the walk: 2 is the ensemble's own diffusion, smaller is colder.
+        The walk temperature: 2 is the ensemble's own diffusion, smaller is colder.
     log_weights : (n,) float64
-        Log of the weight of a step to each point; what `extend_memberships` needs. New points have that of
-        the nearest fitted one.
+        Log of the weight of a step to each point, which `extend_memberships` needs. A new point has the
+        weight of the nearest fitted point.
     exponent : float
         The power of the density in the weights (NaN for linear weights).
     kernel : {"uniform", "gaussian"}
@@ -60,12 +60,12 @@ class Memberships(ReadOnly):
     bandwidth : float or None
         Width of the Gaussian kernel.
     k, radius : int or None, float or None
-        Neighbours per point, or the largest length of an edge, of the graph that was walked on.
+        Neighbours per point, or the largest length of an edge, of the graph of the walk.
     residual : float
         The largest imbalance of the flow through any point or group of points, in units of membership.
     row_sum_error : float
-        The largest deviation of a row's sum, with `lost`, from 1. Every column is solved on its own,
-        so this follows the true error.
+        The largest deviation of a row's sum, with `lost`, from 1. Every column is solved independently, so
+        this deviation follows the true error.
 
     See Also
     --------
@@ -122,22 +122,22 @@ class Memberships(ReadOnly):
 
     @property
     def hard(self) -> np.ndarray:
-        """The state with the largest membership, (n,) int32; -1 for points that reach no core."""
+        """The state of largest membership of each point, (n,) int32; -1 if it reaches no core."""
         return np.where(self.unreachable, -1, self.values.argmax(axis=1)).astype(np.int32)
 
     @property
     def unreachable(self) -> np.ndarray:
-        """Which points have no way to any core, (n,) bool."""
+        """The mask of the points that cannot reach any core, (n,) bool."""
         return self.lost >= 1.0
 
     @property
     def entropy(self) -> np.ndarray:
-        """Sum of mu log mu over the states of every point, (n,): 0 if certain, never positive."""
+        """The sum of mu log mu over the states, for every point, (n,): never positive, 0 if certain."""
         return membership_entropy(self.values)
 
 
 def membership_entropy(values: np.ndarray) -> np.ndarray:
-    """Return the sum of mu log mu over the states of every point, (n,), from memberships (n, K).
+    """Return the sum of mu log mu over the states, for every point, (n,), from memberships (n, K).
 
     Examples
     --------
@@ -166,52 +166,53 @@ def solve_memberships(
     r"""Solve for the probability that a walk from each point reaches each core first.
 
     The walk goes from i to j with probability proportional to :math:`g_j\,k(d_{ij}/h)`. With power weights
-    :math:`g = f^\gamma` it follows, for many points, the diffusion
-    :math:`dY = \frac1\beta \nabla\log f\,dt + dB`. **Large beta is hot**: beta = 2 is the ensemble's own
-    diffusion, beta = 0.2 is ten times colder. (It is not 1/kT, but its opposite.)
+    :math:`g = f^\gamma` and many points, it follows the diffusion :math:`dY = \frac1\beta \nabla\log f\,dt +
+    dB`. **Large beta is hot**: beta is the walk temperature. beta = 2 is the ensemble's own diffusion, and
+    beta = 0.2 is ten times colder. (It is not the 1/kT of statistical mechanics, but its opposite.)
 
     Parameters
     ----------
     graph : Graph
-        The walk's edges. On a `union` graph :math:`\gamma = 1/\beta - (d-2)/(2d)`, on a `directed` or a
+        The edges of the walk. On a `union` graph :math:`\gamma = 1/\beta - (d-2)/(2d)`, on a `directed` or a
         `radius` graph :math:`\gamma = 1/\beta - 1`.
     log_density : (n,) array
-        Log of f, up to a constant, which has no effect on power weights.
+        Log of f, up to a constant. The constant has no effect with power weights.
     cores : Cores
-        Where the walk stops.
+        The cores at which the walk stops.
     beta : float
-        In (0, inf]; `float("inf")` means no pull at all. Weights of less than 1e-300 of the largest of their
-        neighbourhood count as 1e-300 of it.
+        The walk temperature, in (0, inf]; `float("inf")` means no drift towards high density. Weights of less
+        than 1e-300 of the largest of their neighbourhood count as 1e-300 of it.
     sampled : (n,) array, optional
-        If `log_density` is that of weighted points, log p: the log density of the points as they were
-        sampled, log q. The walk is then the diffusion in p on points that were sampled from q, with
+        The log density of the points as sampled, log q, if `log_density` is the log density of weighted
+        points, log p. The walk is then the diffusion in p on points that were sampled from q, with
         :math:`\log g = \gamma \log q + (\log p - \log q)/\beta`.
     walk_weights : {"power", "linear"}
-        `linear` is :math:`g = 1 + \frac{1-\beta}{\beta} f`, as printed by Bonis and Oudot, for the record: it
+        `linear` is :math:`g = 1 + \frac{1-\beta}{\beta} f`, as printed by Bonis and Oudot, for comparison: it
         depends on the unit of f and never gets colder than about beta = 0.5.
     kernel : {"uniform", "gaussian"}
         :math:`k = 1` for every edge, or :math:`e^{-d_{ij}^2 / 2h^2}`. For the Gaussian kernel on a
-        nearest-neighbour graph no correction of the exponent is known: it gets that of the uniform kernel,
-        and beta is then only a label. On a `radius` graph of several h the exponent is right.
+        nearest-neighbour graph no correction of the exponent is known. It gets the exponent of the uniform
+        kernel, and beta is then only nominal. On a `radius` graph of several h the exponent is right.
     bandwidth : float, optional
-        h, in the unit of the distances; needed by the Gaussian kernel, and only by it.
+        h, in the unit of the distances; required by the Gaussian kernel, and not allowed otherwise.
     dimension : float, optional
-        d, for the exponent on a `union` graph; estimated from the lengths of the k shortest edges of every
-        point by default (`intrinsic_dimension`).
+        d, for the exponent on a `union` graph; by default estimated from the lengths of the k shortest edges
+        of every point (`intrinsic_dimension`).
     unit_density : bool
-        With linear weights: scale f to a largest value of 1 first, which keeps all weights positive at every
-        finite beta. (At infinity g = 1 - f, which is 0 at the largest f.)
+        Whether to scale f first to a largest value of 1, with linear weights. This keeps all weights positive
+        at every finite beta. (At infinity g = 1 - f, which is 0 at the largest f.)
     start : (n, K) array, optional
-        Memberships to begin with, such as those of a similar beta; affects the time alone.
+        Initial memberships, such as the memberships at a similar beta. They affect only the computing time.
     tolerance : float
-        The solve ends when it would change no membership by more than this; in [1e-12, 1e-4].
+        The largest change of a membership at which the solve ends; in [1e-12, 1e-4].
     n_jobs : int, optional
-        Threads; every core by default. The result is the same to the last bit.
+        Threads; every core by default. The result is bitwise the same for any number.
 
     Returns
     -------
     Memberships
-        1 inside a core for its own state. If there is only one state all memberships are 1 (with a warning).
+        Inside a core the membership in its state is 1. If there is only one state, all memberships are 1
+        (with a warning).
 
     Raises
     ------
@@ -222,12 +223,12 @@ def solve_memberships(
     Warns
     -----
     UserWarning
-        If there is one state only, or if points have no way to any core (`Memberships.unreachable`).
+        If there is only one state, or if some points cannot reach any core (`Memberships.unreachable`).
 
     See Also
     --------
     find_cores : The cores that absorb the walk.
-    scan_beta : Memberships at many temperatures of the walk.
+    scan_beta : Memberships at many walk temperatures.
     extend_memberships : Memberships of new points.
     find_transition_regions : The frames between two states.
 
@@ -238,7 +239,7 @@ def solve_memberships(
 
     Examples
     --------
-    Five points in a row with a core at either end, no pull: the gambler's ruin.
+    Five points in a row with a core at either end, without drift, are the gambler's ruin.
 
     >>> import numpy as np, mdfuzzy as mf
     >>> indptr, indices = [0, 1, 3, 5, 7, 8], [1, 0, 2, 1, 3, 2, 4, 3]
@@ -271,10 +272,10 @@ def solve_memberships(
     with using_threads(n_jobs):
         edges = graph.indptr, graph.indices
         stuck = ~_solver.reaches_target(*edges, targets)
-        targets[stuck] = states  # one more target, for what is lost
+        targets[stuck] = states  # one more target, for the lost probability
         columns = states + int(stuck.any())
         start = _check_start(start, n, states, columns)
-        if columns == 1:  # there is nowhere else to go
+        if columns == 1:  # there is no other target
             solution = _solver.Solution(np.ones((n, 1)), 0.0, 0)
         else:
             solution = _solver.solve_walk(

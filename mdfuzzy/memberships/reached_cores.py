@@ -1,4 +1,4 @@
-"""Cores that the walk reaches: for each state the smallest one that it finds before it leaves the basin."""
+"""Cores that the walk reaches: for each state the smallest core reached before the walk leaves the basin."""
 
 from dataclasses import dataclass, replace
 
@@ -13,9 +13,9 @@ from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.states.cores import Cores, find_cores
 from mdfuzzy.states.persistence import Persistence, check_sampled, descending
 
-#: The temperature at which cores are decided, whatever is used later: the ensemble's own diffusion.
+#: The walk temperature at which cores are determined, whatever is used later: the ensemble's own diffusion.
 BETA = 2.0
-#: The probability to reach the core that is asked for. See the page on cores.
+#: The required probability to reach the core. See the theory page on cores.
 REACH = 0.07
 _TOLERANCE = 1e-4  # of the probabilities
 _MAX_STEPS = 12  # of the search for a size
@@ -24,7 +24,7 @@ _CLOSE = 1.15  # a core is not made smaller if that could save less than this fa
 
 @dataclass(frozen=True, eq=False)
 class _Basin:
-    """The walk inside one basin, which ends at the first step out of it.
+    """Hold the walk inside one basin, which ends at the first step out of the basin.
 
     The points of the basin come first, then a copy of each point outside that an edge leads to.
     """
@@ -36,10 +36,10 @@ class _Basin:
     pull: np.ndarray
 
     def reach(self, core: np.ndarray, start: np.ndarray | None) -> tuple[float, np.ndarray]:
-        """Return the probability to reach the core, a mask of the points, after a step into the basin.
+        """Return the probability to reach the core (a mask of the points) after a step into the basin.
 
-        Steps in and out are equally frequent, so it is the mean over the edges that lead out, by their
-        weights, of the probability from their inner ends. Also returns the probabilities of all points.
+        Steps in and out are equally frequent. So it is the weighted mean, over the edges that lead out, of
+        the probability at their inner ends. Also returns the probabilities of all points.
         """
         targets = np.full(len(self.pull), -1, np.int32)
         targets[: len(self.points)][core] = 0
@@ -71,23 +71,24 @@ def find_reached_cores(
     min_size: int = 2,
     n_jobs: int | None = None,
 ) -> Cores:
-    r"""Find, state by state, the smallest core that the walk reaches before it leaves the basin.
+    r"""Find for each state the smallest core that the walk reaches before it leaves the basin.
 
-    A core grows from its peak down, as with every rule, from the core of Bonis and Oudot on, until the walk
-    that has just stepped into the basin reaches it with probability `reach` before it steps out again. A
-    frame at the border then belongs to either side alike, and no core draws frames out of the basin next to
-    it. The walk is that of :math:`\beta = 2` on this graph, whatever is used later: so a scan over beta has
-    the same cores everywhere. No state's core depends on another's.
+    A core grows downwards from its peak, as with every rule. It begins with the core of Bonis and Oudot, and
+    grows until a walk that has just stepped into the basin reaches the core with probability `reach` before
+    it steps out again. A frame at the border then belongs equally to both sides, and no core attracts frames
+    out of the adjacent basin. The walk always has :math:`\beta = 2` on this graph, whatever is used later, so
+    a scan over beta has the same cores everywhere. The core of a state does not depend on the cores of other
+    states.
 
     Parameters
     ----------
     graph, log_density, peaks, min_prominence, states, min_size
         As for `find_cores`.
     sampled, weights : (n,) arrays, optional
-        If points have weights: the log density of the points as they were sampled, which the walk needs, too,
-        and the weights.
+        For weighted points: the log density of the points as sampled, which the walk also needs, and the
+        weights.
     reach : float
-        The probability, in (0, 0.99].
+        The required probability, in (0, 0.99].
     dimension : float, optional
         The dimension d of the exponent of the walk; estimated by default.
     n_jobs : int, optional
@@ -143,7 +144,7 @@ def find_reached_cores(
 def _cut_out(graph: Graph, inside: np.ndarray, pull: np.ndarray, local: np.ndarray) -> _Basin:
     """Return the walk inside a basin, and number its points in `local`.
 
-    Every edge out of the basin leads to a copy of its end, and back: the graph stays symmetric.
+    Every edge out of the basin leads to a copy of its end point, and back, so the graph stays symmetric.
     """
     points = np.flatnonzero(inside)
     n = len(points)
@@ -170,7 +171,7 @@ def _cut_out(graph: Graph, inside: np.ndarray, pull: np.ndarray, local: np.ndarr
 
 
 def _flood_order(graph: Graph, order: np.ndarray, rank: np.ndarray, cores: Cores, state: int) -> np.ndarray:
-    """Return the points of a basin in the order in which a flood from its peak down takes them."""
+    """Return the points of a basin in the order of a flood that descends from its peak."""
     from mdfuzzy._kernels import tomato
 
     return tomato.flood(graph.indptr, graph.indices, order, rank, cores.basins, cores.peaks[state])
@@ -179,7 +180,7 @@ def _flood_order(graph: Graph, order: np.ndarray, rank: np.ndarray, cores: Cores
 def _smallest_size(basin: _Basin, local: np.ndarray, flood: np.ndarray, first: int, reach: float) -> int:
     """Return the smallest number of points of the flood that the walk reaches with probability `reach`.
 
-    The odds of reaching a core grow smoothly with the logarithm of its size: the search goes by a line
+    The odds of reaching a core grow smoothly with the logarithm of its size. The search extrapolates a line
     through the last two sizes, inside the bounds found so far.
     """
     if len(basin.pull) == len(basin.points):  # no way out: every core is reached
@@ -209,8 +210,8 @@ def _next_size(known: list[tuple[float, float]], odds: float, low: int, high: in
     (x0, y0), (x1, y1) = known[-2:] if len(known) > 1 else ((known[0][0] - 1, known[0][1] - 1), known[0])
     slope = (y1 - y0) / (x1 - x0) if x1 != x0 and y1 != y0 else 1.0
     guess = x1 + (odds - y1) / max(slope, 0.2)
-    if len(known) > 4:  # the line does not lead there: halve the interval
+    if len(known) > 4:  # the line does not converge: halve the interval
         guess = 0.5 * (np.log(max(low, 1)) + np.log(high))
-    # A little more than the line says, so that the bound comes from above.
+    # Slightly more than the line predicts, so that the bound is approached from above.
     size = int(np.ceil(np.exp(min(guess + 0.03, np.log(high)))))
     return int(np.clip(size, low + 1, high - 1))

@@ -1,4 +1,4 @@
-"""How fuzzy memberships are, and how well they tell known labels."""
+"""Scores of memberships: their fuzziness, and their agreement with known labels."""
 
 from dataclasses import dataclass
 
@@ -8,13 +8,13 @@ import numpy.typing as npt
 from mdfuzzy._check import InputValueError, check_finite, check_int, check_numbers, check_real
 from mdfuzzy.memberships.memberships import membership_entropy
 
-#: Up to so many clusters the best map from clusters to labels is found exactly.
+#: Up to this many clusters the best map from clusters to labels is found exactly.
 EXACT_CLUSTERS = 14
 
 
 @dataclass(frozen=True)
 class EntropicPurity:
-    """The entropic purity and how it was found.
+    """Hold the entropic purity, its map from clusters to labels, and whether the map is exact.
 
     Attributes
     ----------
@@ -23,12 +23,12 @@ class EntropicPurity:
     mapping : (K,) array
         The label of each cluster.
     exact : bool
-        True: the best of all maps (dynamic programme). False: the best that a local search found; in small
-        trials such a search missed the best map in about one of ten.
+        Whether it is the best of all maps (dynamic programming). Otherwise it is the best map of a local
+        search; in small trials such a search missed the best map in about one case in ten.
 
     See Also
     --------
-    entropic_purity : Compute it.
+    entropic_purity : Compute the score.
 
     Examples
     --------
@@ -44,12 +44,12 @@ class EntropicPurity:
 
 
 def clustering_entropy(memberships: npt.ArrayLike) -> float:
-    """Return H, the mean over the points of the sum of mu log mu: it *falls* as the clustering gets fuzzier.
+    """Return H, the mean over the points of the sum of mu log mu; it *falls* as the clustering gets fuzzier.
 
     Parameters
     ----------
     memberships : (n, K) array
-        Such as `Memberships.values`.
+        The memberships, such as `Memberships.values`.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def clustering_entropy(memberships: npt.ArrayLike) -> float:
 
     See Also
     --------
-    scan_beta : The entropy at many temperatures of the walk.
+    scan_beta : The entropy at many walk temperatures.
 
     References
     ----------
@@ -80,7 +80,7 @@ def clustering_entropy(memberships: npt.ArrayLike) -> float:
 
 
 def purity(clusters: npt.ArrayLike, labels: npt.ArrayLike) -> float:
-    """Return the share of points whose cluster has their label, if every cluster gets its commonest label.
+    """Return the fraction of points with the label of their cluster, the most common label of its points.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def purity(clusters: npt.ArrayLike, labels: npt.ArrayLike) -> float:
 
     See Also
     --------
-    entropic_purity : The same question for fuzzy memberships.
+    entropic_purity : The corresponding score of fuzzy memberships.
 
     Examples
     --------
@@ -129,22 +129,22 @@ def entropic_purity(
 
     .. math:: HP_\epsilon = \max_\pi \frac1n \sum_i \log\Bigl(\epsilon + \sum_{j: \pi(j) = y_i} \mu_j(i)\Bigr)
 
-    over all maps :math:`\pi` from clusters to labels. Up to 14 clusters the maximum is exact, by a dynamic
-    programme over subsets of clusters, in :math:`O(n 2^K + L 3^K)`; beyond that it is the best of a local
-    search that changes the label of one cluster at a time.
+    over all maps :math:`\pi` from clusters to labels. Up to 14 clusters the maximum is exact, by dynamic
+    programming over subsets of clusters, in :math:`O(n 2^K + L 3^K)`. Beyond that it is the best result of a
+    local search that changes the label of one cluster at a time.
 
     Parameters
     ----------
     memberships : (n, K) array
-        Such as `Memberships.values`.
+        The memberships, such as `Memberships.values`.
     labels : (n,) array
         The true labels, of any type.
     epsilon : float
-        Keeps one confident mistake from ruling the score.
+        A small number that keeps one confident mistake from dominating the score.
     restarts : int
-        Random beginnings of the local search, besides the map to the commonest labels.
+        Number of random starts of the local search, in addition to the map to the most common labels.
     seed : int
-        Of these beginnings.
+        Random seed of these starts.
 
     Returns
     -------
@@ -158,8 +158,8 @@ def entropic_purity(
 
     See Also
     --------
-    purity : The same question for hard clusters.
-    clustering_entropy : How fuzzy the memberships are.
+    purity : The corresponding score of hard clusters.
+    clustering_entropy : The fuzziness of the memberships.
 
     References
     ----------
@@ -190,7 +190,7 @@ def entropic_purity(
 def _best_map(
     values: np.ndarray, codes: np.ndarray, n_labels: int, epsilon: float
 ) -> tuple[float, np.ndarray]:
-    """Share the clusters out among the labels: best over subsets, one label after the other."""
+    """Distribute the clusters among the labels: the best map by subsets, one label after another."""
     from mdfuzzy._kernels.scores import best_shares
 
     clusters = values.shape[1]
@@ -219,7 +219,7 @@ def _search_map(
     restarts: int,
     rng: np.random.Generator,
 ) -> tuple[float, np.ndarray]:
-    """Change the label of one cluster at a time, as long as the sum of logarithms grows."""
+    """Change the label of one cluster at a time while the sum of logarithms grows."""
     clusters = values.shape[1]
     groups = [np.flatnonzero(codes == label) for label in range(n_labels)]
     commonest = np.asarray(np.array([values[rows].sum(axis=0) for rows in groups]).argmax(axis=0))

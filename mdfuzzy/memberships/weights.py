@@ -1,4 +1,4 @@
-"""The weights of the walk: how the next point is drawn to high density and to short edges."""
+"""The weights of the steps of the walk, by the density of the next point and the length of the edge."""
 
 from typing import get_args
 
@@ -10,27 +10,27 @@ from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.states.dimension import intrinsic_dimension
 
-#: What a printed beta means.
+#: Explanation of a printed beta.
 BETA_MEANS = "2: as simulated, smaller: colder"
 BETA_REMEDY = "2 is the ensemble's own diffusion, smaller is colder; float('inf') takes the pull away."
-_DIMENSION_SAMPLE = 20_000  # points whose neighbour distances tell the dimension
+_DIMENSION_SAMPLE = 20_000  # points whose neighbour distances determine the dimension
 
 
 def walk_exponent(graph: Graph, beta: float, *, dimension: float | None = None) -> float:
     r"""Return the power of the density that gives the walk on `graph` the drift :math:`\nabla\log f/\beta`.
 
-    The walk without weights drifts up the gradient by itself, by 1 on the directed and radius graphs and by
-    :math:`(d-2)/(2d)` on the union graph (whose low points have more edges); the exponent makes up
-    the difference to 1/beta.
+    The walk without weights already drifts up the gradient, with the coefficient 1 on the directed and radius
+    graphs and by :math:`(d-2)/(2d)` on the union graph (where points of low density have more edges). The
+    exponent provides the difference to 1/beta.
 
     Parameters
     ----------
     graph : Graph
-        Its kind decides.
+        The graph of the walk; its kind determines the formula.
     beta : float
         In (0, inf].
     dimension : float, optional
-        d; estimated from the graph's k shortest edges per point by default.
+        d; by default estimated from the k shortest edges of each point.
 
     Examples
     --------
@@ -58,11 +58,11 @@ def walk_pull(log_density: np.ndarray, sampled: np.ndarray, exponent: float, bet
     Parameters
     ----------
     log_density : (n,) float64
-        Log p: of the ensemble that the points, with their weights, stand for.
+        Log p: the log density of the ensemble that the weighted points represent.
     sampled : (n,) float64
-        Log q: of the points as they were sampled; the same without weights.
+        Log q: the log density of the points as sampled; equal to log p without weights.
     exponent : float
-        :math:`\gamma`, of `walk_exponent`.
+        :math:`\gamma`, from `walk_exponent`.
     beta : float
         In (0, inf].
 
@@ -108,7 +108,7 @@ def linear_log_weights(log_density: np.ndarray, beta: float, unit_density: bool)
 
 
 def linear_is_positive(log_density: np.ndarray, beta: float, unit_density: bool) -> bool:
-    """Tell whether all linear weights at `beta` are positive, so that `linear_log_weights` has logs of them.
+    """Return whether all linear weights at `beta` are positive, so that their logarithms exist.
 
     Examples
     --------
@@ -119,21 +119,21 @@ def linear_is_positive(log_density: np.ndarray, beta: float, unit_density: bool)
 
 
 def _log_subtracted(log_density: np.ndarray, beta: float, unit_density: bool) -> np.ndarray:
-    """Return the log of (beta - 1) / beta * f, which linear weights take from 1 where beta > 1."""
+    """Return the log of (beta - 1) / beta * f, which linear weights subtract from 1 where beta > 1."""
     if unit_density:
         log_density = log_density - log_density.max()
     return np.log1p(-1.0 / beta) + log_density
 
 
 def check_kernel(kernel: str, bandwidth: float | None) -> tuple[Kernel, float | None]:
-    """Return the kernel and its width (None: every edge counts the same), or raise."""
+    """Return the kernel and its width (None: all edges have the same weight), or raise."""
     checked: Kernel = check_choice("kernel", kernel, get_args(Kernel))
     if checked == "gaussian":
         if bandwidth is None:
             raise InputValueError(
                 "`bandwidth` must be given with the Gaussian kernel: its width, in the unit of the distances."
             )
-        # squares of widths beyond these leave the range of doubles
+        # squares of widths beyond these overflow or underflow
         return checked, check_real("bandwidth", bandwidth, at_least=1e-100, at_most=1e100)
     if bandwidth is not None:
         raise InputValueError(
@@ -145,22 +145,22 @@ def check_kernel(kernel: str, bandwidth: float | None) -> tuple[Kernel, float | 
 def strong_edges(graph: Graph, *, kernel: Kernel = "uniform", bandwidth: float | None = None) -> Graph:
     """Keep the edges on which the kernel is at least half of its largest value.
 
-    In the general form of the algorithm the walk uses all edges of a kernel graph, and the peaks, basins
-    and cores are found on these.
+    In the general form of the algorithm the walk uses all edges of a kernel graph. The peaks, basins and
+    cores are found on the strong edges.
 
     Parameters
     ----------
     graph : Graph
-        Such as a `radius` graph of several h.
+        A graph such as a `radius` graph of several h.
     kernel : {"uniform", "gaussian"}
-        The walk's kernel. The uniform one keeps every edge.
+        The kernel of the walk. The uniform kernel keeps every edge.
     bandwidth : float, optional
         h, for the Gaussian kernel: edges up to h * sqrt(2 log 2) = 1.18 h are kept.
 
     Raises
     ------
     ValueError
-        If the Gaussian kernel has no `bandwidth`, or the uniform one has.
+        If the Gaussian kernel has no `bandwidth`, or the uniform kernel has one.
 
     See Also
     --------
