@@ -6,7 +6,7 @@ from mdfuzzy._messages import warn_user
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
-#: The labels of a state differ from its basin if their numbers of frames differ by this fraction of the basin,
+#: Labels and basin of a state differ if their numbers of frames differ by this fraction of the basin,
 _OTHER = 0.15
 #: and by this fraction of all frames.
 _MANY = 0.005

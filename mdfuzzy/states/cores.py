@@ -1,4 +1,4 @@
-"""States and their cores: the basins of the prominent peaks, and the connected top of each."""
+"""States and their cores: the basins of the prominent peaks, and the connected top of each basin."""
 
 from dataclasses import dataclass
 from typing import get_args
@@ -22,25 +22,26 @@ from mdfuzzy._messages import warn_user
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.states.persistence import Persistence, check_log_density, check_symmetric, descending
 
-#: How deep below its peak a core reaches. See `find_cores`.
+#: The rules that determine how deep below its peak a core reaches. See `find_cores`.
 
 
 @dataclass(frozen=True, eq=False)
 class Cores(ReadOnly):
-    """The states of a data set: their basins, and the core of each.
+    """Hold the states of a data set: the basin and the core of each state.
 
     Cores are disjoint, connected in the graph, contain their peak, and lie inside their basin.
 
     Attributes
     ----------
     basins : (n,) int32
-        The state of each point: ToMATo's hard clusters; -1 in components of the graph too small for one.
+        The state of each point: the hard clusters of ToMATo; -1 in components of the graph that are too small
+        for a state.
     core_of : (n,) int32
         The core of each point; -1 outside every core.
     peaks : (K,) int32
-        The highest point of each state; the state with the largest basin first.
+        The highest point of each state, sorted by basin size, the largest first.
     prominence : (K,) float64
-        How far each peak stands above the saddle to a higher state; infinite for the highest of each
+        The height of each peak above the saddle to a higher state; infinite for the highest peak of each
         component of the graph.
 
     Examples
@@ -111,25 +112,24 @@ def find_cores(
     least: float = 0.0005,
     min_size: int = 2,
 ) -> Cores:
-    """Take the peaks of at least `min_prominence` as states, and the connected top of each as its core.
+    """Find the states, which are the peaks of at least `min_prominence`, and their cores, the connected tops.
 
     Parameters
     ----------
     graph : Graph
-        The symmetric graph that `peaks` was computed on.
+        The symmetric graph on which `peaks` was computed.
     log_density : (n,) array
-        The log density that `peaks` was computed from.
+        The log density from which `peaks` was computed.
     peaks : Persistence
         The peaks and their merge tree.
     min_prominence : float, optional
-        Smallest prominence of a state, tau; positive.
+        The smallest prominence of a state, tau; positive.
     states : (K,) array of int, optional
-        Instead of those of at least `min_prominence`: the numbers of the peaks that are states
-        (`StateTree.states`). The smallest of their prominences is then the default of tau, and its upper
-        limit.
+        Instead of `min_prominence`: the numbers of the peaks that are states (`StateTree.states`). Tau is
+        then at most the smallest of their prominences, which is also its default.
     weights : (n,) array, optional
-        Weights of the points, not negative. They count where points are counted otherwise: in the order of
-        the states, and in the share of a basin that a core holds.
+        Non-negative weights of the points. They replace the counts of points in the order of the states, and
+        in the share of a basin that a core holds.
     rule : {"prominence", "point", "saddle", "share"}
         The core of a state with peak x is the connected component of x in the graph of the points
 
@@ -140,16 +140,18 @@ def find_cores(
         - `share`: of its basin above the highest level at which this component holds the
           given share of the basin's points.
     share : float
-        For the rule `share`, in (0, 1].
+        The share of a basin that its core holds, for the rule `share`; in (0, 1].
     least : float
-        For the rules `prominence` and `saddle`, in [0, 1]: a core that would hold less than this share of its
-        basin reaches down until it holds it. In many dimensions hardly any point is near a peak, and tau
-        falls as points become more: without it cores shrink to single points, and a walk that has to find
-        them forgets where it began. With 0 the rules are as above to the letter.
+        The smallest share of a basin that a core holds, for the rules `prominence` and `saddle`; in [0, 1]. A
+        smaller core is extended downwards until it holds this share. In many dimensions hardly any point is
+        near a peak, and tau falls as the number of points grows. Without this limit cores shrink to single
+        points, and a walk that has to find them loses the memory of its starting point. With 0 the rules
+        apply exactly as above.
     min_size : int
-        Every connected component of the graph is at least one state, for no path leads out of it. One with
-        fewer points than this is none: its points get -1. By default these are isolated points, which a
-        radius graph can have; a component of a graph of k neighbours has at least k + 1 points.
+        Smallest number of points of a component. Every connected component of the graph is at least one
+        state, because no path leads out of it. But the points of a component with fewer points than
+        `min_size` get -1. With the default these are isolated points, which a radius graph can have; a
+        component of a graph of k neighbours has at least k + 1 points.
 
     Returns
     -------
@@ -235,18 +237,18 @@ def find_milestones(
     weights: npt.ArrayLike | None = None,
     share: float = 0.4,
 ) -> Cores:
-    """Find larger cores of the same states, which trajectories enter often: what kinetics is counted by.
+    """Find larger cores of the same states, which trajectories enter often, to count transitions.
 
-    The cores that a walk should end in are small, and a trajectory of finite length hardly ever enters them;
-    transitions between them are missed, and a Markov model of them is far too slow. These hold a share of
-    each basin. The states have the same peaks and numbers.
+    The cores that absorb the walk are small, and a trajectory of finite length hardly ever enters them.
+    Transitions between them are missed, and a Markov model of them is far too slow. Milestones hold a given
+    share of each basin. The states have the same peaks and numbers.
 
     Parameters
     ----------
     graph, log_density, peaks, min_prominence, states, weights
         As for `find_cores`.
     share : float
-        Of each basin, in (0, 1].
+        The share of each basin that its milestone holds, in (0, 1].
 
     Returns
     -------
@@ -289,7 +291,7 @@ def _check_weights(graph: Graph, weights: npt.ArrayLike | None) -> np.ndarray | 
 
 
 def _number_of_share(weights: np.ndarray, share: float) -> int:
-    """Return after how many points but one the sum of their weights reaches a share of all."""
+    """Return the number of points, minus one, whose summed weights reach a share of the total."""
     sums = np.cumsum(weights)
     return int(np.searchsorted(sums, share * sums[-1]))
 
@@ -299,8 +301,8 @@ def _large_states(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (numbers of the peaks that are states, state of each point), without the small components.
 
-    States are numbered by the size of their basins (with weights: by the weight), the largest first; of equal
-    ones the higher peak.
+    States are numbered by the size of their basins (with weights: by the weight), the largest first. Among
+    equal basins the one with the higher peak is first.
     """
     states = np.sort(states)
     basins, components = peaks.basins(states=states), peaks.basins(np.inf)

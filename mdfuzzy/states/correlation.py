@@ -1,4 +1,4 @@
-"""Neighbours in time: how many of a frame's neighbours are frames of the same excursion."""
+"""Neighbours in time: the fraction of the neighbours of a frame that belong to the same excursion."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,9 @@ from mdfuzzy._check import InputValueError, check_int, check_type
 from mdfuzzy._threads import share, using_threads
 from mdfuzzy.neighbors.neighbors import Neighbors
 
-#: Neighbours within so many frames of the same trajectory are close in time.
+#: Neighbours within this many frames of the same trajectory are close in time.
 CLOSE = 100
-#: Above this share, beyond what chance gives, frames of one excursion make the density.
+#: Above this fraction, in excess of chance, frames of one excursion dominate the density.
 LARGE_SHARE = 0.2
 _LONGEST = 5000  # frames: lags at which neighbours are counted
 _PART = 65_536  # points counted together
@@ -20,19 +20,19 @@ _PART = 65_536  # points counted together
 
 @dataclass(frozen=True, kw_only=True)
 class NeighborsInTime:
-    """How many of the neighbours in space are neighbours in time.
+    """Hold the fraction of the neighbours in space that are also neighbours in time.
 
     Attributes
     ----------
     share : float
-        The share of the neighbours that lie within 100 frames in the same trajectory.
+        The fraction of the neighbours that lie within 100 frames in the same trajectory.
     chance : float
-        The share that would lie there if neighbours were spread over all frames alike.
+        The fraction expected if neighbours were distributed uniformly over all frames.
     window : int
-        The lag, in frames, beyond which being neighbours no longer depends on the time between two frames.
+        The lag, in frames, beyond which the probability of being neighbours no longer depends on the time
+        between two frames.
     inefficiency : float
-        The number of frames within that window that come back as neighbours together: 1 for
-        independent frames.
+        The number of frames within that window that are neighbours together; 1 for independent frames.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class NeighborsInTime:
 
     @property
     def large(self) -> bool:
-        """Whether every fifth neighbour, beyond chance, is one of the frames of the same excursion."""
+        """Whether, in excess of chance, every fifth neighbour belongs to the same excursion."""
         return self.share - self.chance > LARGE_SHARE
 
     def __str__(self) -> str:
@@ -69,18 +69,18 @@ def neighbors_in_time(
 ) -> NeighborsInTime:
     r"""Count the neighbours that are close in time in the same trajectory.
 
-    :math:`\rho(t)` is the share of frames whose successor t frames later is among their neighbours, less the
-    share that chance gives. It is the autocorrelation function of being inside a small ball; its sum, up to
-    the automatic window of Sokal (1989), says how many frames one visit to the ball counts for.
+    :math:`\rho(t)` is the fraction of frames whose successor t frames later is among their neighbours, minus
+    the fraction expected by chance. It is the autocorrelation function of being inside a small ball. Its sum,
+    up to the automatic window of Sokal (1989), is the number of frames in one visit to the ball.
 
     Parameters
     ----------
     neighbors : Neighbors
-        Of frames among themselves.
+        The neighbours of frames among themselves.
     lengths : (T,) array of int
         Frames per trajectory, in the order of the frames.
     n_neighbors : int, optional
-        How many of the neighbours to look at; all by default.
+        The number of neighbours to count; all by default.
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 

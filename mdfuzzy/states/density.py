@@ -1,4 +1,4 @@
-"""The log density at every point, from the distances to its nearest neighbours alone."""
+"""The log density at every point, from the distances to its nearest neighbours only."""
 
 from typing import Literal, get_args
 
@@ -23,20 +23,20 @@ _BANDWIDTH_SAMPLE = 20_000  # points over which the likelihood of a bandwidth is
 def estimate_log_density(
     neighbors: Neighbors, *, density: Density, k: int, dimension: float, bandwidth: float | None = None
 ) -> np.ndarray:
-    """Estimate the log density in the way that a setting names.
+    """Estimate the log density with the method that a setting names.
 
     Parameters
     ----------
     neighbors : Neighbors
-        At least 2k of every point.
+        At least 2k neighbours of every point.
     density : {"dtm", "kde"}
-        `dtm_log_density` from 2k neighbours, or `kde_log_density` from all.
+        The method: `dtm_log_density` from 2k neighbours, or `kde_log_density` from all neighbours.
     k : int
         Neighbours per point in the graph.
     dimension : float
         The intrinsic dimension.
     bandwidth : float, optional
-        The width of the kernels.
+        The width of the kernel.
 
     Returns
     -------
@@ -67,12 +67,12 @@ def dtm_log_density(
     Parameters
     ----------
     neighbors : Neighbors
-        Distances in any unit: another one adds a constant.
+        The neighbours, with distances in any unit: a change of unit adds a constant.
     n_neighbors : int, optional
-        How many of the neighbours to use, m; all by default. Use twice as many as the graph has.
+        The number of neighbours to use, m; all by default. Use twice as many as in the graph.
     dimension : float, optional
-        The exponent d; `intrinsic_dimension` of these m neighbours by default. The value 1 gives the
-        logarithm of plain 1/DTM.
+        The exponent d; by default the `intrinsic_dimension` of these m neighbours. The value 1 gives the
+        logarithm of 1/DTM itself.
 
     Returns
     -------
@@ -81,7 +81,8 @@ def dtm_log_density(
     Warns
     -----
     UserWarning
-        If the DTM of some points is zero (they have m copies or more): they get the smallest positive one.
+        If the DTM of some points is zero, because they have m duplicates or more. They get the smallest
+        positive DTM.
 
     Examples
     --------
@@ -111,28 +112,28 @@ def kde_log_density(
     bandwidth: float | None = None,
     dimension: float | None = None,
 ) -> np.ndarray:
-    r"""Estimate the log density with a kernel of one width everywhere.
+    r"""Estimate the log density with a kernel of the same width everywhere.
 
-    :math:`f(x) = \frac{1}{n} \sum_j K_h(d(x, x_j))` over all points, x included, with :math:`K_h`
-    normalised in d dimensions. Only the nearest neighbours are known; what lies beyond the last of them, at
-    distance r, is counted as if the density there were the mean density of the ball of radius r.
-    With all other points as neighbours this is the ordinary kernel density estimate.
+    :math:`f(x) = \frac{1}{n} \sum_j K_h(d(x, x_j))` over all points, x included, with :math:`K_h` normalised
+    in d dimensions. Only the nearest neighbours are known. The density beyond the last of them, at distance
+    r, is taken to be the mean density of the ball of radius r. With all other points as neighbours this is
+    the ordinary kernel density estimate.
 
     Parameters
     ----------
     neighbors : Neighbors
-        As many as the kernel should see.
+        The neighbours over which the kernel extends.
     kernel : {"gaussian", "uniform"}
         ``exp(-r**2 / 2 h**2)``, or 1 for r < h and 0 beyond.
     bandwidth : float, optional
-        The width h, in the unit of the distances; `kde_bandwidth` by default.
+        The width h, in the unit of the distances; by default from `kde_bandwidth`.
     dimension : float, optional
         The dimension d of the kernel; `intrinsic_dimension` by default.
 
     Returns
     -------
     (n,) float64
-        Normalised, per unit of distance to the power d.
+        The normalised log density, per unit of distance to the power d.
 
     Examples
     --------
@@ -171,29 +172,29 @@ def kde_bandwidth(
     r"""Choose the width of a kernel by the likelihood of each point given all others.
 
     The Gaussian bandwidth maximises :math:`\sum_i \log f_{-i}(x_i)`, where :math:`f_{-i}` leaves point i out.
-    The uniform kernel has no such maximum (one lonely point makes every smaller bandwidth impossible), so it
-    gets the bandwidth with the same second moment: :math:`\sqrt{d + 2}` times the Gaussian one.
+    The uniform kernel has no such maximum, because a single isolated point excludes every smaller bandwidth.
+    It gets the bandwidth with the same second moment: :math:`\sqrt{d + 2}` times the Gaussian one.
 
     Parameters
     ----------
     neighbors : Neighbors
-        The bandwidth is sought between a tenth of the median distance to the first neighbour
+        The neighbours. The bandwidth is sought between a tenth of the median distance to the first neighbour
         and the median distance to the last.
     kernel : {"gaussian", "uniform"}
-        Which kernel the bandwidth is for.
+        The kernel of the bandwidth.
     dimension : float, optional
         The dimension d of the kernel; `intrinsic_dimension` by default.
 
     Returns
     -------
     float
-        In the unit of the distances.
+        The bandwidth, in the unit of the distances.
 
     Warns
     -----
     UserWarning
-        If the likelihood is largest at the end of the range: more neighbours are needed (or, at the lower
-        end, there are many copies of the same points).
+        If the likelihood is largest at an end of the range: more neighbours are needed (or, at the lower end,
+        there are many duplicate points).
 
     Examples
     --------
@@ -241,7 +242,7 @@ def kde_bandwidth(
 
 
 def _floored(values: np.ndarray, what: str) -> np.ndarray:
-    """Replace zeros by the smallest positive value, and say so."""
+    """Replace zeros by the smallest positive value, with a warning."""
     zero = values == 0
     if not zero.any():
         return values
@@ -262,10 +263,10 @@ def _last_distances(neighbors: Neighbors) -> np.ndarray:
 def _log_unseen(
     neighbors: Neighbors, last: np.ndarray, kernel: str, bandwidth: float, dimension: float
 ) -> np.ndarray:
-    """Return the log of the kernel's sum over the points beyond the last neighbour, at distance `last`.
+    """Return the log of the sum of the kernel over the points beyond the last neighbour, at distance `last`.
 
-    The density there is taken to be the mean density up to there. Logs, because volumes in many
-    dimensions leave the range of doubles.
+    The density there is taken to be the mean density up to the last neighbour. The computation uses
+    logarithms, because volumes in many dimensions overflow or underflow.
     """
     from scipy.special import gammaincc
 

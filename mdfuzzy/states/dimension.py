@@ -1,4 +1,4 @@
-"""The dimension of the set that the points lie on, from the distances to their nearest neighbours alone."""
+"""The intrinsic dimension of a set of points, from the distances to their nearest neighbours only."""
 
 from collections.abc import Iterator
 from typing import NoReturn
@@ -15,27 +15,27 @@ _CHUNK = 65_536  # rows converted to float64 at a time
 def intrinsic_dimension(
     neighbors: Neighbors, *, n_neighbors: int | None = None, n_jobs: int | None = None
 ) -> float:
-    r"""Estimate the dimension of the set that the points lie on, by maximum likelihood.
+    r"""Estimate the intrinsic dimension of a set of points by maximum likelihood.
 
-    With distances :math:`r_1 \le \dots \le r_m` to its m neighbours each point says
-    :math:`1/d = \frac{1}{m-1} \sum_{j<m} \log(r_m / r_j)` (Levina and Bickel, 2004); these inverses are
-    averaged over the points (MacKay and Ghahramani, 2005), which is the maximum of the joint likelihood.
+    With distances :math:`r_1 \le \dots \le r_m` to its m neighbours each point gives the estimate :math:`1/d
+    = \frac{1}{m-1} \sum_{j<m} \log(r_m / r_j)` (Levina and Bickel, 2004). These inverses are averaged over
+    the points (MacKay and Ghahramani, 2005), which maximises the joint likelihood.
 
     Parameters
     ----------
     neighbors : Neighbors
-        Distances in any unit.
+        The neighbours, with distances in any unit.
     n_neighbors : int, optional
-        How many of the neighbours to use, m; all by default, the scale at which the density is estimated. The
-        value 2 gives the two-neighbour estimator (Facco and others, 2017): the smallest scale, hence the
-        least affected by curvature and by the variation of the density, and the noisiest.
+        The number of neighbours to use, m; all by default, the scale at which the density is estimated. The
+        value 2 gives the two-neighbour estimator (Facco and others, 2017). It has the smallest scale. Hence
+        it is least affected by curvature and by the variation of the density, but it is the noisiest.
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 
     Returns
     -------
     float
-        Not rounded. Neighbours at distance zero are left out.
+        The dimension, not rounded. Neighbours at distance zero are left out.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def intrinsic_dimension(
 
 
 def distance_chunks(neighbors: Neighbors, m: int) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield (rows, their first `m` distances in float64), so that no float64 copy of all is ever made."""
+    """Yield (rows, their first `m` distances in float64), without a float64 copy of all distances."""
     for start in range(0, len(neighbors), _CHUNK):
         rows = slice(start, min(start + _CHUNK, len(neighbors)))
         yield rows, neighbors.distances[rows, :m].astype(np.float64)
@@ -92,7 +92,7 @@ def check_own(neighbors: Neighbors) -> None:
 
 
 def check_points(neighbors: Neighbors) -> None:
-    """Raise unless these are neighbours of points enough for a density."""
+    """Raise unless these are the neighbours of enough points for a density."""
     check_type("neighbors", neighbors, Neighbors, remedy="`neighbors_from` takes arrays.")
     if len(neighbors) < 3:
         raise InputValueError(
@@ -101,9 +101,9 @@ def check_points(neighbors: Neighbors) -> None:
 
 
 def refuse_copies(neighbors: Neighbors, m: int) -> NoReturn:
-    """Raise because the `m` nearest neighbours of every point are copies of it.
+    """Raise because the `m` nearest neighbours of every point are its duplicates.
 
-    Whether all points are the same cannot be told from these neighbours; what to do does not depend on it.
+    These neighbours do not show whether all points are equal, but the remedy is the same.
     """
     raise InputValueError(
         f"`neighbors.distances` must not all be zero; got {len(neighbors)} points of which each has {m} "
@@ -113,7 +113,7 @@ def refuse_copies(neighbors: Neighbors, m: int) -> NoReturn:
 
 
 def check_count(neighbors: Neighbors, n_neighbors: int | None, least: int) -> int:
-    """Return how many neighbours to use, all of them by default, or raise."""
+    """Return the number of neighbours to use, all by default, or raise."""
     if n_neighbors is None and neighbors.k >= least:
         return neighbors.k
     remedy = f"These neighbours were searched with n_neighbors={neighbors.k}."

@@ -1,4 +1,4 @@
-"""How high the hills are that sampling noise makes in a log density, smoothed not at all, once, or twice."""
+"""The height of hills from sampling noise in a log density, without smoothing and smoothed once or twice."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -13,33 +13,33 @@ from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.states.correlation import NeighborsInTime, neighbors_in_time
 from mdfuzzy.states.prominence import expected_noise
 
-#: Independent neighbourhoods over which the errors are averaged, at least.
+#: Smallest number of independent neighbourhoods over which the errors are averaged.
 _NEIGHBORHOODS = 500
 _MAX_DRAWS = 20
-#: Frames that come back together less often than this count as independent.
+#: Frames with a smaller inefficiency than this count as independent.
 _CORRELATED = 1.1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NoiseModel(ReadOnly):
-    """The noise of a log density and of its averages over neighbours, level by level.
+    """Hold the noise of a log density, and of its averages over neighbours, for each level of smoothing.
 
     Attributes
     ----------
     scales : (L,) float64
-        The scale of noise prominences if errors at a peak and at its saddle were independent: the square root
-        of two times the standard deviation of the error; in the unit of the log density.
+        The scale of noise prominences for independent errors at a peak and at its saddle: the standard
+        deviation of the error times the square root of two, in the unit of the log density.
     reduction : (L,) float64
-        By how much smoothing reduces the error; 1 for the first level, which is not smoothed.
+        The factor by which smoothing reduces the error; 1 for the first level, which is not smoothed.
     inflation : (L,) float64
-        By how much frames that are close in time, and repeated frames, increase the differences between a
-        frame and its surroundings; 1 for independent frames.
+        The factor by which frames that are close in time, and repeated frames, increase the differences
+        between a frame and its surroundings; 1 for independent frames.
     n_neighbors : (L,) float64
-        The number of independent frames that the average at each level has seen.
+        The number of independent frames in the average at each level.
     dimension : float
         The dimension of the density.
     in_time : NeighborsInTime or None
-        The neighbours that are close in time; None if the trajectories are not known.
+        The neighbours that are close in time; None if the trajectories are unknown.
     """
 
     scales: np.ndarray
@@ -62,17 +62,18 @@ def smooth_log_density(
 ) -> np.ndarray:
     """Average the log density of every point with those of its k nearest neighbours.
 
-    Over its own neighbours only, not over all edges of the union graph: in many dimensions a point near a
-    peak is among the neighbours of hundreds of outlying points, which would pull its average down.
+    The average is over the neighbours of the point only, not over all edges of the union graph. In many
+    dimensions a point near a peak is among the neighbours of hundreds of outlying points, which would lower
+    its average.
 
     Parameters
     ----------
     neighbors : Neighbors
-        Of points among themselves.
+        The neighbours of points among themselves.
     log_density : (n,) array
         One value per point.
     k : int
-        How many of the neighbours.
+        The number of neighbours.
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 
@@ -109,34 +110,35 @@ def measure_noise(
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> NoiseModel:
-    r"""Measure how large the errors of the log density are on each level of smoothing.
+    r"""Measure the size of the errors of the log density at each level of smoothing.
 
     The error of one density estimate is known: its variance is :math:`\sigma^2 = (2d+4)/((d+4)m)` for m
-    independent neighbours. By how much an average over neighbours reduces it depends on how far the
-    neighbourhoods of neighbours overlap, and so on the dimension. That is measured: every frame gets a random
-    weight, as in a bootstrap, the log density changes (to first order) by the average over the neighbours of
-    :math:`(w-1)(1 + \frac d2 (1 - r^2/\mathrm{DTM}^2))`, and this change is smoothed like the density itself.
+    independent neighbours. An average over neighbours reduces the error by a factor that depends on the
+    overlap of neighbourhoods, and so on the dimension. This factor is measured. Every frame gets a random
+    weight, as in a bootstrap. The log density then changes (to first order) by the average over the
+    neighbours of :math:`(w-1)(1 + \frac d2 (1 - r^2/\mathrm{DTM}^2))`, and this change is smoothed like the
+    density itself.
 
     Frames that are close in time are not independent. If the trajectories are known, the weights are drawn a
     second time for blocks as long as the window in which neighbours depend on time, and the differences
-    between a frame and its surroundings (two rounds of smoothing) are compared with those of
-    independent weights. What a whole region shares moves no hill in it, and does not count. Frames that
-    coincide count as one.
+    between a frame and its surroundings (two rounds of smoothing) are compared with the differences for
+    independent weights. A change that a whole region shares moves no hill in it, and does not count. Frames
+    that coincide count as one.
 
     Parameters
     ----------
     neighbors : Neighbors
-        At least 2k of every point.
+        At least 2k neighbours of every point.
     graph : Graph
-        With k neighbours per point.
+        The graph with k neighbours per point.
     log_density : (n,) float64
-        In any unit.
+        The log density, in any unit.
     dimension : float
         The dimension d of the density.
     lengths : (T,) array of int, optional
         Frames per trajectory; without them frames count as independent.
     n_levels : int
-        Levels: one more than rounds of smoothing.
+        The number of levels: one more than rounds of smoothing.
     seed : int
         Random seed of the weights.
     n_jobs : int, optional
@@ -172,7 +174,7 @@ def measure_noise(
     if lengths is not None:
         in_time = neighbors_in_time(neighbors, lengths, n_neighbors=m, n_jobs=n_jobs)
         if in_time.inefficiency > _CORRELATED and in_time.window > 1:
-            # Blocks are fewer than frames, and few draws of them vary.
+            # There are fewer blocks than frames, so an average over few draws is noisier.
             blocks = deviations(block=in_time.window, draws=min(_MAX_DRAWS, draws * in_time.window))[1]
             inflation = np.maximum(blocks / local, 1.0)
     inflation = inflation * np.sqrt(multiplicity(neighbors, n_neighbors=m))
@@ -187,9 +189,9 @@ def measure_noise(
 
 
 def multiplicity(neighbors: Neighbors, *, n_neighbors: int) -> float:
-    """Return how many frames, on average over all frames, coincide with a frame, itself included.
+    """Return the mean number of frames that coincide with a frame, including the frame itself.
 
-    If a point is repeated c times, m neighbours are m/c independent ones.
+    If a point is repeated c times, m neighbours count as m/c independent neighbours.
 
     Examples
     --------
@@ -215,7 +217,7 @@ def _deviations(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the standard deviations of the error and of its difference from its surroundings, per level.
 
-    Blocks may reach across the end of a trajectory: few do, and the weights are random.
+    Blocks may extend across the end of a trajectory. Few do, and the weights are random.
     """
     from mdfuzzy._kernels import smoothing
 

@@ -1,4 +1,4 @@
-"""The peaks of the density on a graph, and how they merge: ToMATo's persistence."""
+"""The peaks of the density on a graph and their merge tree: the persistence of ToMATo."""
 
 from dataclasses import dataclass
 
@@ -24,30 +24,31 @@ _FIRST_BATCH = 1024  # points; each further batch is half as large as all before
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Persistence(ReadOnly):
-    """Every peak of a function on a graph, from high to low, and where its component meets a higher one.
+    """Hold every peak of a function on a graph, from high to low, and its merger with a higher peak.
 
     Attributes
     ----------
     peaks : (P,) int32
-        The point of each peak, the highest first; of equally high points the one with the smaller index.
+        The point of each peak, the highest first; among equally high points the one with the smaller index is
+        the peak.
     births : (P,) float64
-        The log density there.
+        The log density at each peak.
     deaths : (P,) float64
-        The log density at which the peak's component meets one with a higher peak; -inf for the highest
-        peak of each connected component of the graph, which never dies.
+        The log density at which the component of the peak meets a component with a higher peak; -inf for the
+        highest peak of each connected component of the graph, which never dies.
     saddles : (P,) int32
-        The point at which that happens; -1 for a peak that never dies.
+        The point at which they meet; -1 for a peak that never dies.
     parents : (P,) int32
         The number (not the point) of the peak to which the other side of the saddle ascends; its own
         number for a peak that never dies. A peak that is not prominent enough joins the state of its parent.
     ascents : (n,) int32
-        For every point the number of the peak that is reached by going to the highest neighbour
-        again and again.
+        For every point the number of the peak that steepest ascent (repeated steps to the highest neighbour)
+        reaches.
     noise : float
-        The prominence that sampling noise is expected to give a peak, as a root mean square, if the
-        density was estimated from `n_neighbors` neighbours; in the unit of the log density.
+        The expected prominence of a noise peak, as a root mean square, if the density was estimated from
+        `n_neighbors` neighbours; in the unit of the log density.
     n_neighbors : int
-        Twice the neighbours that a point has in the graph.
+        Twice the number of neighbours of a point in the graph.
 
     Examples
     --------
@@ -86,24 +87,24 @@ class Persistence(ReadOnly):
 
     @property
     def prominences(self) -> np.ndarray:
-        """Birth minus death of each peak, (P,); infinite for a peak that never dies."""
+        """The birth minus the death of each peak, (P,); infinite for a peak that never dies."""
         return self.births - self.deaths
 
     @property
     def n_components(self) -> int:
-        """The number of connected components of the graph: peaks that never die."""
+        """The number of connected components of the graph, which is the number of peaks that never die."""
         return int(np.count_nonzero(np.isneginf(self.deaths)))
 
     def prominence_gap(self, *, level: float = 0.01, noise: float | None = None) -> ProminenceGap:
-        """Divide the peaks into noise and states, and say how well it is determined.
+        """Divide the peaks into noise and states, and report how well the division is determined.
 
         Parameters
         ----------
         level : float
-            Probability of calling noise a state anywhere in the data.
+            The probability of calling noise a state anywhere in the data.
         noise : float, optional
-            The scale of noise prominences to expect; the attribute `noise` by default. Give it for a
-            log density of your own that does not come from twice as many neighbours as the graph has.
+            The expected scale of noise prominences; by default the attribute `noise`. Pass it if you supply a
+            log density that does not come from twice as many neighbours as the graph has.
 
         Returns
         -------
@@ -132,14 +133,14 @@ class Persistence(ReadOnly):
     def suggest_prominence(self, *, level: float = 0.01, noise: float | None = None) -> float:
         """Return the prominence that noise would exceed anywhere in the data with probability `level`.
 
-        `prominence_gap` says more about the same division.
+        `prominence_gap` returns more details of the same division.
 
         Parameters
         ----------
         level : float
-            The probability that any peak of noise in the whole data set is taken for a state.
+            The probability that any noise peak in the whole data set is taken for a state.
         noise : float, optional
-            The scale of noise prominences to expect; the attribute `noise` by default.
+            The expected scale of noise prominences; by default the attribute `noise`.
 
         Returns
         -------
@@ -149,7 +150,7 @@ class Persistence(ReadOnly):
         Warns
         -----
         UserWarning
-            If a level ten times stricter or five times laxer would give other states.
+            If a level ten times stricter or five times laxer would give different states.
 
         Examples
         --------
@@ -178,20 +179,21 @@ class Persistence(ReadOnly):
     def basins(
         self, min_prominence: float | None = None, *, states: npt.ArrayLike | None = None
     ) -> np.ndarray:
-        """Give every point the state that it belongs to when the other peaks are merged.
+        """Assign every point to its state, with all other peaks merged into the states.
 
         Parameters
         ----------
         min_prominence : float
-            Peaks of at least this prominence are states of their own. Positive; infinity leaves one state
-            per component of the graph.
+            The smallest prominence of a state, positive. Infinity leaves one state per component of the
+            graph.
         states : (K,) array of int
             Instead of a prominence: the numbers of the peaks that are states, in any order.
 
         Returns
         -------
         (n,) int32
-            ToMATo's clusters, numbered from the highest peak down; with `states`, as there.
+            The clusters of ToMATo, numbered from the highest peak down; with `states`, in the order of
+            `states`.
 
         Examples
         --------
@@ -205,15 +207,15 @@ class Persistence(ReadOnly):
         return self._state_of_peaks(self.chosen(min_prominence, states))[self.ascents]
 
     def chosen(self, min_prominence: float | None, states: npt.ArrayLike | None) -> np.ndarray:
-        """Return the numbers of the peaks that are states, by their prominence or as given, or raise.
+        """Return the numbers of the peaks that are states, by their prominence or as passed, or raise.
 
         Parameters
         ----------
         min_prominence : float or None
             The smallest prominence of a state.
         states : (K,) array of int or None
-            Instead: numbers of peaks, each once. The highest peak of every component of the graph must be
-            among them: its frames would belong to no state.
+            Instead of a prominence: numbers of peaks, each once. The highest peak of every component of the
+            graph must be among them; otherwise its frames would belong to no state.
         """
         if states is None:
             return self.states(min_prominence)
@@ -240,14 +242,14 @@ class Persistence(ReadOnly):
     def saddle_levels(
         self, min_prominence: float | None = None, *, states: npt.ArrayLike | None = None
     ) -> np.ndarray:
-        """Return the level of the highest saddle that joins each state to any other, (K,) float64.
+        """Return the level of the highest saddle that joins each state to any other state, (K,) float64.
 
         It is -inf for a state that is alone in its component of the graph.
 
         Parameters
         ----------
         min_prominence : float
-            Peaks of at least this prominence are states.
+            The smallest prominence of a state.
         states : (K,) array of int
             Instead of a prominence: the numbers of the peaks that are states.
 
@@ -263,7 +265,7 @@ class Persistence(ReadOnly):
         return levels
 
     def _state_of_peaks(self, states: np.ndarray) -> np.ndarray:
-        """Follow each peak to the first ancestor that is a state; (P,) int32, numbered as in `states`."""
+        """Return the first ancestor of each peak that is a state, (P,) int32, numbered as in `states`."""
         target = self.parents.copy()
         target[states] = states
         while True:
@@ -286,28 +288,28 @@ def compute_persistence(
     sampled: npt.ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> Persistence:
-    """Find the peaks of a log density on a graph and the level at which each merges into a higher one.
+    """Find the peaks of a log density on a graph, and the level at which each merges into a higher peak.
 
     The points are swept from high to low. A point without a higher neighbour is a peak and starts a
-    component; where components meet, the one with the lower peak ends (the elder rule).
+    component. Where components meet, the component with the lower peak ends (the elder rule).
 
     Parameters
     ----------
     graph : Graph
-        Symmetric: a `union` or `radius` graph of a point set with itself.
+        A symmetric graph: a `union` or `radius` graph of a point set with itself.
     log_density : (n,) array
-        Finite; any array will do. Ties are broken by index, so that the result does not
-        depend on the order of the edges. Adding a constant shifts births and deaths and changes nothing else.
+        One finite value per point. Ties are broken by index, so that the result does not depend on the order
+        of the edges. Adding a constant only shifts births and deaths.
     sampled : (n,) array, optional
-        If `log_density` is that of weighted points: the log density of the points as they were sampled, from
-        which the scale of the noise is found.
+        The log density of the points as sampled, if `log_density` is the log density of weighted points. It
+        determines the scale of the noise.
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 
     Returns
     -------
     Persistence
-        Peaks, births, deaths and merge tree; hard labels for any threshold follow without another sweep.
+        The peaks, births, deaths and merge tree. Hard labels for any threshold follow without another sweep.
 
     Examples
     --------
@@ -330,8 +332,8 @@ def compute_persistence(
         ascents, peaks = tomato.ascend(order, up)
         joined = np.arange(len(peaks), dtype=np.int32)
         saddles, parents = np.full_like(joined, -1), joined.copy()
-        # Most components meet early. After that few points touch two of them, and those few are found
-        # in parallel: in batches that grow, each marked with the components of the one before.
+        # Most components meet early. After that few points touch two of them. Those few are found in
+        # parallel, in growing batches, each marked with the components of the previous batch.
         start, stop = 0, _FIRST_BATCH
         while start < len(order):
             points = order[start:stop]
@@ -355,7 +357,7 @@ def compute_persistence(
 
 
 def descending(log_density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the points from high to low, ties by index, and the place of each point in that order."""
+    """Return the points from high to low, with ties by index, and the rank of each point."""
     order = np.argsort(-log_density, kind="stable").astype(np.int32)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -376,7 +378,7 @@ def check_log_density(graph: Graph, log_density: npt.ArrayLike, *, name: str = "
 
 
 def check_sampled(graph: Graph, log_density: np.ndarray, sampled: npt.ArrayLike | None) -> np.ndarray:
-    """Return the log density of the points as they were sampled: `log_density` if no other is given."""
+    """Return the log density of the points as sampled; `log_density` by default."""
     return log_density if sampled is None else check_log_density(graph, sampled, name="sampled")
 
 

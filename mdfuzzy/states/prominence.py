@@ -1,4 +1,4 @@
-"""Which peaks are states: the prominence that sampling noise alone would not reach."""
+"""The peaks that are states: peaks with a prominence that sampling noise alone would not reach."""
 
 from dataclasses import dataclass
 
@@ -10,43 +10,44 @@ from mdfuzzy._messages import counted
 from mdfuzzy.neighbors.graph import Graph
 
 _SAMPLE = 20_000  # points from which the scale of the noise is estimated
-_STRETCH = 2048  # of them looked at together
-_PRIOR_PEAKS = 10  # the expected scale weighs as much as so many observed peaks
-# Hills of flat densities, where the truth is known (points spread evenly in a periodic cube of 1 to 8
-# dimensions): their root mean square, in units of the scale for independent errors, is 1.3 in one dimension
-# and falls to 0.85, 0.65, 0.5 and 0.4 in 2, 3, 5 and 8: with many directions to go, saddles are high. Not
-# below 0.8 all the same: with 0.6, 4 of 60 samples of one mode in 20 dimensions gave two states, with 0.8
-# none.
+_STRETCH = 2048  # of them processed together
+_PRIOR_PEAKS = 10  # the expected scale weighs as much as this many observed peaks
+# Hills of flat densities, where the truth is known (points spread uniformly in a periodic cube of 1 to 8
+# dimensions): their root mean square, in units of the scale for independent errors, is 1.3 in one dimension.
+# It falls to 0.85, 0.65, 0.5 and 0.4 in 2, 3, 5 and 8 dimensions, because saddles are high if many directions
+# lead down. The limit is still 0.8: with 0.6, 4 of 60 samples of one mode in 20 dimensions gave two states,
+# with 0.8 none.
 _LINE, _MANY = 1.3, 0.8
 _EXCESS = 0.4  # fits to densities of one mode exceed the scale by 1.41 in one dimension, 1.1 in 2 to 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProminenceGap:
-    """Where the spectrum of prominences divides into noise and states, and how clearly.
+    """Hold the division of a spectrum of prominences into noise and states, and its clarity.
 
     Attributes
     ----------
     threshold : float
         The prominence that the noise of the whole data set exceeds with probability `level`.
     n_states : int
-        Peaks above it, with those that never die.
+        The number of peaks above the threshold, including peaks that never die.
     n_noise : int
-        Peaks below it.
+        The number of peaks below the threshold.
     noise : float
-        The scale of the noise: the root mean square of the prominences it makes.
+        The scale of the noise: the root mean square of the prominences of noise peaks.
     largest_noise : float
         The largest prominence below the threshold; 0 if there is none.
     smallest_state : float
-        The smallest prominence above it; infinite if every state is a component of the graph by itself.
+        The smallest prominence above the threshold; infinite if every state is a separate component of the
+        graph.
     p_noise, p_state : float
-        The probabilities that noise alone makes a peak of `largest_noise`, or of `smallest_state`,
+        The probabilities that noise alone produces a peak of `largest_noise`, or of `smallest_state`,
         anywhere in the data.
     level : float
         The probability of calling noise a state anywhere in the data.
     capped : bool
-        Whether the peaks below would have made the noise larger than theory allows: some of them may be
-        states, and the number of states is poorly determined.
+        Whether the peaks below the threshold would give a noise scale larger than theory allows. Some of them
+        may then be states, and the number of states is poorly determined.
 
     Examples
     --------
@@ -73,7 +74,7 @@ class ProminenceGap:
 
     @property
     def well_determined(self) -> bool:
-        """Whether a level ten times stricter or five times laxer would give the same states."""
+        """Whether a level ten times stricter and one five times laxer would give the same states."""
         return not self.capped and self.p_state < self.level / 10 and self.p_noise > 5 * self.level
 
     def __str__(self) -> str:
@@ -88,18 +89,18 @@ class ProminenceGap:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NoiseTest:
-    """The noise that a spectrum of prominences was tested against.
+    """Hold the noise against which a spectrum of prominences was tested.
 
     Attributes
     ----------
     noise_peaks : (J,) float64
         The prominences below the threshold, ascending.
     scales : (J + 1,) float64
-        The scale of the noise as the first of them show it: none, one, two, ..., all.
+        The scale of the noise estimated from the first 0, 1, 2, ..., J of these prominences.
     shape : float
-        The number of independent frames that each estimate has seen: of the Gamma distribution of its tail.
+        The number of independent frames in each estimate: the shape of the Gamma distribution of its tail.
     looks : float
-        The number of independent places in which noise could have made a peak.
+        The number of independent places in which noise could have produced a peak.
     """
 
     noise_peaks: np.ndarray
@@ -108,9 +109,9 @@ class NoiseTest:
     looks: float
 
     def p_values(self, prominences: npt.ArrayLike) -> np.ndarray:
-        """Return the probability that noise alone makes such a peak anywhere in the data; 0 if infinite.
+        """Return the probability that noise alone produces such a peak anywhere in the data; 0 if infinite.
 
-        The noise is that of all smaller peaks below the threshold, as in the test itself.
+        The noise scale comes from all smaller peaks below the threshold, as in the test itself.
         """
         from scipy.special import gammainc
 
@@ -130,30 +131,31 @@ def divide_prominences(
     dimension: float | None = None,
     looks: float | None = None,
 ) -> ProminenceGap:
-    r"""Divide prominences into noise and states by a test of each against those below it.
+    r"""Divide prominences into noise and states by testing each against the smaller ones.
 
-    The peaks that noise makes have prominences like the absolute value of a centred normal variable, with the
+    Prominences of noise peaks are distributed like the absolute value of a centred normal variable, with the
     upper tail of :math:`\log \Gamma(m)` because a density is estimated from m neighbours. The scale is the
-    root mean square of the expected one, counted as ten peaks, and of the prominences below the one in
-    question, but never larger than theory allows. From the smallest up, the first prominence that noise would
-    exceed in any of the n/m independent neighbourhoods (or as many as there are peaks, if that is more)
-    with a probability below `level` is a state, and so are all larger ones.
+    root mean square of the expected scale, counted as ten peaks, and of the prominences below the tested one,
+    but it is never larger than theory allows. Prominences are tested from the smallest up. Noise would exceed
+    each with some probability in any of the n/m independent neighbourhoods (or as many as there are peaks, if
+    that is more). The first prominence for which this probability is below `level` is a state, and so are all
+    larger ones.
 
     Parameters
     ----------
     prominences : (P,) array
-        In any order; infinite ones are states.
+        The prominences in any order; infinite ones are states.
     noise : float
-        The scale to expect if errors at a peak and at its saddle are independent, in the same unit; positive.
+        The expected scale if errors at a peak and at its saddle are independent, in the same unit; positive.
     n_neighbors : float
         The number of independent neighbours from which the density was estimated, m.
     n_points : int
         The number of points, n.
     level : float
-        Probability of calling noise a state, in (0, 0.5].
+        The probability of calling noise a state, in (0, 0.5].
     dimension : float, optional
-        The dimension of the data. The more dimensions, the more ways lead down from a peak, the higher is the
-        best of them, and the lower are the hills of noise. Without it, as in two.
+        The dimension of the data; two by default. In more dimensions more ways lead down from a peak, the
+        best of them is higher, and the hills of noise are lower.
     looks : float, optional
         The number of independent neighbourhoods; n/m by default.
 
@@ -191,7 +193,7 @@ def fit_noise(
     dimension: float | None = None,
     looks: float | None = None,
 ) -> tuple[ProminenceGap, NoiseTest]:
-    """Divide prominences as `divide_prominences` does, and return the noise of the test, too."""
+    """Divide prominences as `divide_prominences` does, and also return the noise of the test."""
     noise = check_real("noise", noise, above=0)
     level = check_real("level", level, above=0, at_most=0.5)
     dimension = 2.0 if dimension is None else check_real("dimension", dimension, above=0)
@@ -200,7 +202,7 @@ def fit_noise(
     m = float(n_neighbors)
     looks = max(n_points / m if looks is None else looks, len(finite), 1.0)
     expected, largest = noise_range(noise, dimension)
-    # Scale before each peak is added to the noise: entry j has the j smallest in it.
+    # Scale before each peak is added to the noise: entry j includes the j smallest.
     sums = np.concatenate([[0.0], np.cumsum(finite**2)])
     fitted = np.sqrt((_PRIOR_PEAKS * expected**2 + sums) / (_PRIOR_PEAKS + np.arange(len(sums))))
     scales = np.minimum(fitted, largest)
@@ -226,7 +228,7 @@ def fit_noise(
 
 
 def noise_range(noise: float, dimension: float) -> tuple[float, float]:
-    """Return the scale of hills to expect in so many dimensions, and the largest that noise alone makes.
+    """Return the expected scale of noise hills in a given dimension, and the largest scale of noise alone.
 
     Examples
     --------
@@ -241,33 +243,35 @@ def _critical(level: float, m: float, looks: float) -> float:
     """Return the largest of `looks` hills of unit scale, exceeded with probability `level`."""
     from scipy.special import gammaincinv
 
-    # With a handful of neighbours the quantile may be too small for a double.
+    # With very few neighbours the quantile may be too small for a double.
     quantile = max(gammaincinv(m, level / (2 * looks)), np.finfo(float).tiny)
     return float(np.sqrt(m) * (np.log(m) - np.log(quantile)))
 
 
 def expected_noise(graph: Graph, log_density: np.ndarray) -> tuple[float, int]:
-    r"""Return the scale of noise prominences to expect, and the number of neighbours that it is for.
+    r"""Return the expected scale of noise prominences, and the number of neighbours of the density.
 
-    An honest density estimate from m neighbours in d dimensions (by the distance to measure) has the variance
+    A density estimate from m neighbours in d dimensions (by the distance to measure) has the variance
     :math:`\sigma^2 = (2d + 4) / ((d + 4) m)` in its logarithm. A noise peak stands above its saddle by the
     difference of two such errors, so the scale is :math:`\sqrt 2 \sigma`. The given `log_density` may be in
-    another unit (the logarithm of 1/DTM instead of its power d, for one): the unit is the ratio of its
-    interquartile range over the points to that of the density which the graph itself shows.
+    another unit (for example the logarithm of 1/DTM instead of its power d). The unit is the ratio of its
+    interquartile range over the points to the interquartile range of the log density that the graph itself
+    shows.
 
     Parameters
     ----------
     graph : Graph
-        With k neighbours per point, or of a radius.
+        A graph with k neighbours per point, or of a radius.
     log_density : (n,) float64
-        In any unit.
+        The log density, in any unit.
 
     Returns
     -------
     noise : float
-        In the unit of `log_density`.
+        The scale of noise prominences, in the unit of `log_density`.
     n_neighbors : int
-        Twice the neighbours that a point has in the graph; of a radius graph their median number.
+        Twice the number of neighbours of a point in the graph; for a radius graph the median number of
+        neighbours.
     """
     sample = np.unique(np.linspace(0, len(graph) - 1, _SAMPLE).astype(np.int64))
     degrees = graph.degrees[sample]
@@ -277,16 +281,16 @@ def expected_noise(graph: Graph, log_density: np.ndarray) -> tuple[float, int]:
     shown = np.log1p(degrees)
     if graph.k is not None and inverse_dimension > 0:
         shown = -np.log(farthest) / inverse_dimension
-    # Where one of the two is flat there is nothing to compare: the unit of a log density.
+    # If one of the two is flat, they cannot be compared: use the unit of a log density.
     unit = _spread(log_density[sample]) / (_spread(shown) or np.inf) or 1.0
     sigma = np.sqrt((2 + 4 * inverse_dimension) / ((1 + 4 * inverse_dimension) * m))
     return float(np.sqrt(2) * sigma * unit), m
 
 
 def _near_edges(graph: Graph, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what the edges of points to their k nearest neighbours say of 1/dimension, and the longest.
+    """Return estimates of 1/dimension from edges to the k nearest neighbours, and the longest edges.
 
-    Points with less than two such edges, or none of any length, are left out.
+    Points with fewer than two such edges, or without any edge of positive length, are left out.
     """
     found = [np.empty((2, 0))]
     for start in range(0, len(points), _STRETCH):
@@ -295,7 +299,7 @@ def _near_edges(graph: Graph, points: np.ndarray) -> tuple[np.ndarray, np.ndarra
         places = first + np.arange((last - first).max())
         lengths = np.full(places.shape, np.inf, np.float32)
         lengths[places < last] = graph.distances[places[places < last]]
-        # The k shortest edges of a point in the union graph are those to its k nearest neighbours.
+        # The k shortest edges of a point in the union graph lead to its k nearest neighbours.
         lengths = np.sort(lengths, axis=1)[:, : graph.k]
         edges = np.isfinite(lengths)
         longest = np.max(lengths, axis=1, initial=0, where=edges)

@@ -1,4 +1,4 @@
-"""The log density of weighted points, from the log density of the points as they were sampled."""
+"""The log density of weighted points, from the log density of the points as sampled."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +8,7 @@ from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.states.dimension import check_count, check_own
 from mdfuzzy.states.persistence import Persistence
 
-_NOTHING = 1e-3  # of the smallest mean weight of a neighbourhood: that of one without any weight
+_NOTHING = 1e-3  # of the smallest mean weight of a neighbourhood: the mean weight of one without any weight
 _CHUNK = 65_536  # points whose neighbours are looked up at a time
 
 
@@ -19,29 +19,29 @@ def reweighted_log_density(
     *,
     n_neighbors: int | None = None,
 ) -> np.ndarray:
-    r"""Return the log density of weighted points, from the log density of the points as they were sampled.
+    r"""Compute the log density of weighted points from the log density of the points as sampled.
 
-    Points sampled from q with weights w stand for :math:`p = q w`. So
-    :math:`\log p_i = \log q_i + \log \bar w_i`, with the mean weight of the neighbours of i and of i itself.
-    The weights may come from a biased simulation, or say how often a bootstrap drew each point.
+    Points sampled from q with weights w represent :math:`p = q w`. So :math:`\log p_i = \log q_i + \log \bar
+    w_i`, with the mean weight of the neighbours of i and of i itself. The weights may come from a biased
+    simulation, or give the number of times that a bootstrap drew each point.
 
     Parameters
     ----------
     neighbors : Neighbors
-        Of points among themselves.
+        The neighbours of points among themselves.
     log_density : (n,) array
-        Of the points without weights.
+        The log density of the points without weights.
     weights : (n,) array
-        Not negative; their scale is of no consequence (the largest counts as 1).
+        Non-negative weights; their scale does not matter (the largest counts as 1).
     n_neighbors : int, optional
-        How many of the neighbours to use; all by default.
+        The number of neighbours to use; all by default.
 
     Returns
     -------
     (n,) float64
-        Equal weights leave the log density as it is, to the last bit. Where a point and all its neighbours
-        have the weight 0, a thousandth of the smallest mean weight anywhere stands for their mean, so that
-        the result is finite.
+        Equal weights leave the log density bitwise unchanged. Where a point and all its neighbours have the
+        weight 0, a thousandth of the smallest mean weight anywhere replaces their mean weight, so that the
+        result is finite.
 
     Examples
     --------
@@ -81,20 +81,20 @@ def variance_factors(
     n_neighbors: int | None = None,
     dimension: float,
 ) -> np.ndarray:
-    r"""Return by how much weights increase the variance of a log density, point by point.
+    r"""Return the factors by which weights increase the variance of a log density at each point.
 
-    The log density by the distance to measure has the variance :math:`\frac{2d+4}{(d+4)m}`, and that of
-    weighted points :math:`\frac1m\left(\frac{2d+4}{d+4} + \frac{m}{m_\mathrm{eff}} - 1\right)` with
-    :math:`m_\mathrm{eff} = (\sum w)^2 / \sum w^2` over the neighbours. This is their ratio.
+    The log density by the distance to measure has the variance :math:`\frac{2d+4}{(d+4)m}`, and the log
+    density of weighted points has :math:`\frac1m\left(\frac{2d+4}{d+4} + \frac{m}{m_\mathrm{eff}} - 1\right)`
+    with :math:`m_\mathrm{eff} = (\sum w)^2 / \sum w^2` over the neighbours. The factor is their ratio.
 
     Parameters
     ----------
     neighbors : Neighbors
-        Of points among themselves.
+        The neighbours of points among themselves.
     weights : (n,) array
-        Not negative.
+        Non-negative weights.
     n_neighbors : int, optional
-        How many of the neighbours the density uses, m; all by default.
+        The number of neighbours that the density uses, m; all by default.
     dimension : float
         The dimension d of the density.
 
@@ -131,7 +131,8 @@ def standardise(peaks: Persistence, variances: np.ndarray | None) -> np.ndarray:
     peaks : Persistence
         The peaks and their saddles.
     variances : (n,) float64 or None
-        The factor by which weights increase the variance of the log density of each frame; None without.
+        The factor by which weights increase the variance of the log density of each frame; None without
+        weights.
     """
     if variances is None:
         return peaks.prominences

@@ -1,4 +1,4 @@
-"""How firmly the number of states stands: for other numbers of neighbours, and for other trajectories."""
+"""Robustness of the number of states to the number of neighbours and to the choice of trajectories."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ from mdfuzzy.states.persistence import Persistence, compute_persistence
 from mdfuzzy.states.reweighting import reweighted_log_density, standardise, variance_factors
 from mdfuzzy.states.tree import StateTree, build_state_tree
 
-#: Peaks beyond the states that are looked at.
+#: Number of peaks beyond the states that are examined.
 _MORE = 5
 
 
 @dataclass(frozen=True, eq=False)
 class KScan(ReadOnly):
-    """The states for several numbers of neighbours.
+    """Hold the number of states for several numbers of neighbours.
 
     Attributes
     ----------
     k : (R,) int64
         Neighbours per point in the graph, ascending; the density is estimated from twice as many.
     n_states : (R,) int64
-        The number of states for each.
+        The number of states for each k.
     well_determined : (R,) bool
         Whether this number is well determined.
     words : tuple of R str
@@ -61,7 +61,7 @@ class KScan(ReadOnly):
 
 @dataclass(frozen=True, eq=False)
 class StateBootstrap(ReadOnly):
-    """The states of bootstrap samples of the trajectories.
+    """Hold the states of bootstrap samples of the trajectories.
 
     Attributes
     ----------
@@ -69,12 +69,12 @@ class StateBootstrap(ReadOnly):
         The number of states in each bootstrap sample.
     support : (K,) float64
         For each state of all the data, from the clearest, the fraction of the bootstrap samples in which a
-        state has its peak in this one's basin, on any level of smoothing.
+        state has its peak in the basin of this state, at any level of smoothing.
     peak_support : (P,) float64
-        The same for all peaks that were looked at: the states and the clearest of the others, each with the
-        basin that it has when it is split off; NaN elsewhere.
+        The same for all examined peaks: the states and the clearest of the others, each with its basin when
+        it splits off; NaN for other peaks.
     drawn : str
-        What is drawn.
+        The units that the bootstrap draws.
 
     Examples
     --------
@@ -116,25 +116,25 @@ def states_by_k(
     weights: npt.ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> KScan:
-    """Count the states for several numbers of neighbours, from the neighbours already found.
+    """Count the states for several numbers of neighbours, from known neighbours.
 
     Parameters
     ----------
     neighbors : Neighbors
-        At least twice as many per point as the largest k.
+        At least twice as many neighbours per point as the largest k.
     ks : sequence of int, optional
         Neighbours per point in the graph; by default seven values, even in the logarithm, from an eighth of
         the largest possible one (but at least 5) to that.
     lengths : (T,) array of int, optional
-        Frames per trajectory, in order. With them neighbours that are close in time count as what they are.
+        Frames per trajectory, in order. They let the noise account for neighbours that are close in time.
     level : float
-        Probability of calling noise a state, for each k.
+        The probability of calling noise a state, for each k.
     min_prominence : float, optional
-        The smallest prominence of a state, instead of the one that noise does not reach.
+        The smallest prominence of a state, instead of the prominence that noise does not reach.
     density : {"dtm", "kde"}
-        How the density is estimated: from 2k neighbours by the distance to measure, or with kernels.
+        The density estimate: from 2k neighbours by the distance to measure, or with kernels.
     bandwidth : float, optional
-        The width of the kernels; `kde_bandwidth` by default.
+        The width of the kernel; by default from `kde_bandwidth`.
     dimension : float, optional
         The exponent of the density, the same for every k; by default estimated from all neighbours.
     weights : (n,) array, optional
@@ -145,8 +145,8 @@ def states_by_k(
     Returns
     -------
     KScan
-        States that appear for a small k only are noise or too small for the larger ones: a state needs
-        more than 2k points to show.
+        The numbers of states. States that appear only for a small k are noise, or too small for the larger k:
+        a state needs more than 2k points to be detected.
 
     Examples
     --------
@@ -209,41 +209,42 @@ def bootstrap_states(
 ) -> StateBootstrap:
     r"""Count the states of bootstrap samples of the trajectories.
 
-    Frames of one trajectory are not independent, trajectories are: this says whether a state rests on one
-    or two of them. Whole trajectories are drawn with replacement; fewer than five are cut into blocks, which
-    are long next to the time that the molecule stays in a state, and the blocks are drawn. A frame drawn w
-    times counts w times (`reweighted_log_density`); frames not drawn are left out. The graph is that of all
-    the data, between the frames that remain; components of k frames or fewer are no states.
+    Trajectories are independent, but frames of one trajectory are not. The bootstrap therefore shows whether
+    a state depends on only one or two trajectories. Whole trajectories are drawn with replacement. Fewer than
+    five trajectories are cut into blocks that are long compared with the time that the molecule stays in a
+    state, and the blocks are drawn. A frame drawn w times counts w times (`reweighted_log_density`); frames
+    not drawn are left out. The graph is the graph of all the data, restricted to the remaining frames.
+    Components of k frames or fewer do not count as states.
 
-    A state is found in a sample if, on any level of smoothing, a peak in its basin is higher than the noise
-    of this level and that of the bootstrap together.
+    A state is found in a sample if, at any level of smoothing, a peak in its basin is higher than the
+    combined noise of this level and of the bootstrap.
 
     Parameters
     ----------
     neighbors : Neighbors
-        Of all frames.
+        The neighbours of all frames.
     lengths : (T,) array of int
         Frames per trajectory, in the order of the frames.
     k : int, optional
-        Neighbours per point in the graph; half of those given by default.
+        Neighbours per point in the graph; by default half of the known neighbours.
     n_bootstrap : int
-        How many times to draw.
+        Number of bootstrap samples.
     seed : int
         Random seed of the bootstrap.
     level : float
-        Probability of calling noise a state.
+        The probability of calling noise a state.
     min_prominence : float, optional
-        The smallest prominence of a state, instead of the one that noise does not reach.
+        The smallest prominence of a state, instead of the prominence that noise does not reach.
     density : {"dtm", "kde"}
-        How the density is estimated.
+        The density estimate.
     bandwidth : float, optional
-        The width of the kernels; `kde_bandwidth` by default.
+        The width of the kernel; by default from `kde_bandwidth`.
     dimension : float, optional
-        The exponent of the density; the dimension estimated from the neighbours by default.
+        The exponent of the density; by default the dimension estimated from the neighbours.
     weights : (n,) array, optional
         Weights of the frames.
     peaks, tree : Persistence and StateTree, optional
-        Those of all the data, if they are known.
+        The peaks and the tree of all the data, if known.
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 
@@ -298,7 +299,7 @@ def bootstrap_states(
     for r, drawn in enumerate(draws):
         mass = given * units.per_frame(drawn)
         logf = reweighted_log_density(neighbors, sampled, mass, n_neighbors=m)
-        factors = None  # with weights, the noise of the bootstrap comes with that of the weights
+        factors = None  # the weights include the noise of the bootstrap
         if weights is not None and min_prominence is None:
             factors = variance_factors(neighbors, mass, n_neighbors=m, dimension=dimension)
         tops = _tops(neighbors, graph, logf, mass, thresholds, factors, n_jobs=n_jobs)
@@ -324,7 +325,7 @@ def _tops(
     *,
     n_jobs: int | None,
 ) -> list[np.ndarray]:
-    """Return the points at which the states of a bootstrap sample have their peaks, for each level."""
+    """Return the peaks of the states of a bootstrap sample, as points, for each level."""
     assert graph.k is not None, "it is a graph of neighbours"
     kept = np.flatnonzero(weights > 0)
     part = _subgraph(graph, weights > 0)
@@ -339,7 +340,7 @@ def _tops(
         peaks = compute_persistence(part, log_density[kept], n_jobs=n_jobs)
         heights = standardise(peaks, None if factors is None else factors[kept])
         tops = peaks.peaks[heights >= threshold]
-        # Frames that lost their neighbours form fragments, which no graph of k neighbours has.
+        # Frames that lost their neighbours form fragments, which a graph of k neighbours never has.
         components = peaks.basins(np.inf)
         found.append(kept[tops[np.bincount(components)[components[tops]] > graph.k]])
     return found
@@ -360,7 +361,7 @@ def _log_density(
 
 
 def _subgraph(graph: Graph, kept: np.ndarray) -> Graph:
-    """Return the graph of the points that are kept, numbered in their order."""
+    """Return the graph restricted to the kept points, numbered in their order."""
     number = np.cumsum(kept) - 1
     edges = np.repeat(kept, graph.degrees) & kept[graph.indices]
     degrees = np.add.reduceat(np.append(edges, False).astype(np.int64), graph.indptr[:-1])

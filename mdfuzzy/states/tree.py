@@ -1,4 +1,4 @@
-"""The tree of states: every split that the density offers, with the evidence for it."""
+"""The tree of states: every possible split of the density, with its evidence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,39 +19,39 @@ from mdfuzzy.states.reweighting import standardise, variance_factors
 
 #: Levels of smoothing: none, once, twice.
 N_LEVELS = 3
-#: Fewer independent neighbourhoods of 2k frames than this are too few to tell how many states there are.
+#: With fewer independent neighbourhoods of 2k frames than this the number of states cannot be determined.
 _FEW = 10
-#: A graph of one state falls apart by chance with fewer than (0.7 + 1.5 / d) ln n neighbours per point: the
-#: smallest number for which at most 1 in 100 samples of one mode did (8 to 10,000 points in 1 to 10
-#: dimensions).
+#: A graph of one state becomes disconnected by chance with fewer than (0.7 + 1.5 / d) ln n neighbours per
+#: point. This is the smallest number for which at most 1 in 100 samples of one mode did so (8 to 10,000
+#: points in 1 to 10 dimensions).
 _CONNECTED, _CONNECTED_LINE = 0.7, 1.5
-#: More duplicates than this share of the points make components of the graph that are no states.
+#: More duplicates than this fraction of the points form spurious components of the graph.
 _MANY_DUPLICATES = 0.1
-#: Frames are not independent if the noise is that of fewer frames than this share.
+#: Frames are not independent if their effective number is less than this fraction of their number.
 _DEPENDENT = 2 / 3
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StateTree(ReadOnly):
-    """Every peak of the density as a possible state: how it merges, and what speaks against noise.
+    """Hold every peak of the density as a possible state: its merger, and its evidence against noise.
 
     Attributes
     ----------
     prominences : (P, L) float64
-        The prominence of each peak without smoothing (first column, as in `Persistence`), and of the hill
-        that it becomes in the log density smoothed once, twice, ...: NaN where it is a hill no more.
+        The prominence of each peak without smoothing (first column, as in `Persistence`), and of its hill in
+        the log density smoothed once, twice, ...; NaN where it is no longer a hill.
     p_values : (P, L) float64
-        The probability that noise alone makes such a hill anywhere in the data, level by level; 1 where
+        The probability, at each level, that noise alone produces such a hill anywhere in the data; 1 where
         there is no hill.
     clearance : (P,) float64
-        The prominence in units of the smallest one that is not noise, the largest over the levels: states
-        have 1 or more. Infinite for the highest peak of each component of the graph.
+        The prominence in units of the smallest prominence that is not noise; the largest over the levels.
+        States have 1 or more. Infinite for the highest peak of each component of the graph.
     parents : (P,) int32
         The peak whose state each peak joins.
     states : (K,) int64
         The peaks that are states, from the clearest.
     gaps : tuple of L ProminenceGap
-        The division into noise and states on each level.
+        The division into noise and states at each level.
     noise : NoiseModel
         The noise of each level.
     n_frames : int
@@ -59,14 +59,14 @@ class StateTree(ReadOnly):
     k : int
         Neighbours per frame in the graph.
     level : float
-        The probability of calling noise a state anywhere in the data, on any level.
+        The probability of calling noise a state anywhere in the data, at any level.
     duplicates : float
-        The share of the frames that have at least k exact duplicates.
+        The fraction of the frames that have at least k exact duplicates.
     standardised : (P, L) float64 or None
-        If frames have weights: the prominences divided by the factor by which the weights near a peak and
-        its saddle increase the noise, which are what is tested; None without weights.
+        If frames have weights: the tested prominences, divided by the factor by which the weights near a peak
+        and its saddle increase the noise; None without weights.
     n_effective : float or None
-        If frames have weights: their effective number.
+        The effective number of frames if frames have weights; None without weights.
 
     Examples
     --------
@@ -108,22 +108,22 @@ class StateTree(ReadOnly):
 
     @property
     def p(self) -> np.ndarray:
-        """The probability that noise alone makes each peak on any of the levels, (P,); 0 for components."""
+        """The probability that noise alone produces each peak at any level, (P,); 0 for components."""
         return np.minimum(1.0, len(self.gaps) * self.p_values.min(axis=1))
 
     @property
     def in_time(self) -> NeighborsInTime | None:
-        """The neighbours that are close in time; None if the trajectories are not known."""
+        """The neighbours that are close in time; None if the trajectories are unknown."""
         return self.noise.in_time
 
     @property
     def n_components(self) -> int:
-        """Peaks that never merge: components of the graph."""
+        """The number of components of the graph, which is the number of peaks that never merge."""
         return int(np.isinf(self.prominences[:, 0]).sum())
 
     @property
     def capped(self) -> bool:
-        """Whether peaks called noise exceed, on every level, what noise makes by theory."""
+        """Whether peaks called noise exceed the theoretical noise at every level."""
         return all(gap.capped for gap in self.gaps)
 
     @property
@@ -139,23 +139,23 @@ class StateTree(ReadOnly):
 
     @property
     def n_independent(self) -> float:
-        """The number of independent frames: all of them, but for weights and neighbours close in time."""
+        """The number of independent frames, given the weights and the neighbours close in time."""
         frames = self.n_frames if self.n_effective is None else self.n_effective
         return frames / float(self.noise.inflation[0]) ** 2
 
     @property
     def dependent(self) -> bool:
-        """Whether the frames count for clearly fewer independent ones, in time or because they repeat."""
+        """Whether there are clearly fewer independent frames, by correlation in time or by repetition."""
         return float(self.noise.inflation[0]) ** 2 > 1 / _DEPENDENT
 
     @property
     def enough_frames(self) -> int:
-        """How many frames like these would hold ten neighbourhoods of 2k independent frames."""
+        """The number of such frames that would hold ten neighbourhoods of 2k independent frames."""
         return int(np.ceil(2 * _FEW * self.k * self.n_frames / self.n_independent))
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Why the number of states is poorly determined, a clause for each reason; empty if it is not."""
+        """The reasons why the number of states is poorly determined, as clauses; empty if there are none."""
         found = []
         if self.p_state >= self.level / 10:
             found.append(f"one state could be noise (p = {self.p_state:.1g})")
@@ -186,12 +186,12 @@ class StateTree(ReadOnly):
 
     @property
     def well_determined(self) -> bool:
-        """Whether nothing speaks against this number of states."""
+        """Whether there is no reason to doubt the number of states."""
         return not self.doubts
 
     @property
     def words(self) -> str:
-        """The number of states and how well it is determined, in a sentence without a full stop."""
+        """The number of states and how well it is determined, as a sentence without a full stop."""
         number = counted(len(self.states), "state")
         if self.doubts:
             return f"{number}, POORLY determined: {'; '.join(self.doubts)}"
@@ -206,14 +206,14 @@ class StateTree(ReadOnly):
         Parameters
         ----------
         n_states : int, optional
-            How many states: at least as many as the graph has components, at most as many as peaks.
+            The number of states, between the number of components of the graph and the number of peaks.
         prominence : float, optional
-            Instead: the smallest prominence of a state, without smoothing.
+            Instead of `n_states`: the smallest prominence of a state, without smoothing.
 
         Returns
         -------
         (K,) int64
-            For `states` of `find_cores`.
+            The peaks, for the argument `states` of `find_cores`.
         """
         order = self.order
         if prominence is not None:
@@ -229,10 +229,10 @@ class StateTree(ReadOnly):
         return order[: check_int("n_states", n_states, max(1, self.n_components), len(self), remedy=remedy)]
 
     def core_prominence(self, states: npt.ArrayLike | None = None) -> float:
-        """Return the prominence that limits the cores of `states`, peaks of this tree; by default its own.
+        """Return the prominence that limits the cores of `states`, peaks of this tree; by default its states.
 
-        It is the largest prominence of noise, or the smallest of these states if one of them stands clear
-        only after smoothing.
+        It is the largest prominence of noise, or the smallest prominence of these states if one of them
+        exceeds the noise only after smoothing.
         """
         chosen = self.states if states is None else np.asarray(states)
         largest_noise = self.gaps[0].threshold
@@ -246,12 +246,12 @@ class StateTree(ReadOnly):
         return np.lexsort((-self.prominences[:, 0], -self.clearance))
 
     def table(self, *, n_splits: int | None = None) -> str:
-        """Return the splits as a table, the clearest first: prominences by level, p-value, verdict of noise.
+        """Return the splits as a table, the clearest first: prominences by level, p-value, verdict on noise.
 
         Parameters
         ----------
         n_splits : int, optional
-            How many; by default the states and five more.
+            The number of splits; by default the states and five more.
         """
         count = len(self.states) + 5 if n_splits is None else n_splits
         header = " ".join(
@@ -283,12 +283,12 @@ def build_state_tree(
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> StateTree:
-    """Test every peak of a log density against noise, on several levels of smoothing.
+    """Test every peak of a log density against noise, at several levels of smoothing.
 
     The log density is averaged over nearest neighbours once, twice, ... Averaging reduces noise more than it
-    reduces a broad hill, and loses a narrow one. So each level is tested against its own noise, with the
-    probability of a false state divided among them, and a peak is a state if it stands clear of the noise on
-    any.
+    reduces a broad hill, but removes a narrow one. Each level is therefore tested against its own noise, with
+    the probability of a false state divided among the levels. A peak is a state if it exceeds the noise at
+    any level.
 
     A hill of a smoothed level belongs to the most prominent of the peaks inside its basin. Where two hills
     merge, the less prominent of their two peaks ends.
@@ -296,27 +296,27 @@ def build_state_tree(
     Parameters
     ----------
     neighbors : Neighbors
-        At least 2k of every frame.
+        At least 2k neighbours of every frame.
     graph : Graph
-        The symmetric graph of k neighbours that `peaks` was computed on.
+        The symmetric graph of k neighbours on which `peaks` was computed.
     log_density : (n,) array
-        The log density that `peaks` was computed from.
+        The log density from which `peaks` was computed.
     peaks : Persistence
-        Its peaks and how they merge.
+        The peaks of the log density and their merge tree.
     dimension : float, optional
         The dimension of the density; estimated by default.
     lengths : (T,) array of int, optional
-        Frames per trajectory, in order. With them neighbours that are close in time count as what they are.
+        Frames per trajectory, in order. They let the noise account for neighbours that are close in time.
     sampled, weights : (n,) arrays, optional
-        If frames have weights: the log density of the frames as they were sampled, and the weights.
-        `log_density` is then that of the weighted frames (`reweighted_log_density`). Where few frames hold
-        most of the weight, hills have to be higher to be more than noise.
+        If frames have weights: the log density of the frames as sampled, and the weights. `log_density` is
+        then the log density of the weighted frames (`reweighted_log_density`). Where few frames hold most of
+        the weight, hills have to be higher to exceed the noise.
     level : float
-        Probability of calling noise a state anywhere in the data, on any level.
+        Probability of calling noise a state anywhere in the data, at any level.
     n_levels : int
-        Levels: one more than rounds of smoothing.
+        The number of levels: one more than rounds of smoothing.
     seed : int
-        Random seed with which the noise is measured.
+        Random seed of the measurement of the noise.
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 
@@ -403,11 +403,11 @@ def build_state_tree(
 
 
 def match_peaks(peaks: Persistence, smoothed: Persistence, *, values: np.ndarray | None = None) -> np.ndarray:
-    """Return the prominence that each peak has among the hills of a smoothed density, (P,); NaN for none.
+    """Return the prominence of each peak among the hills of a smoothed density, (P,); NaN without a hill.
 
-    A hill belongs to the most prominent peak in its basin. From the least prominent hill up, each joins the
-    hill that it merges with, and of their two peaks the less prominent one ends, with the prominence of this
-    merge. Hills without a peak in them end without a trace.
+    A hill belongs to the most prominent peak in its basin. From the least prominent hill up, each hill joins
+    the hill with which it merges. The less prominent of their two peaks ends, with the prominence of this
+    merger. Hills without a peak are ignored.
 
     Parameters
     ----------
@@ -416,7 +416,7 @@ def match_peaks(peaks: Persistence, smoothed: Persistence, *, values: np.ndarray
     smoothed : Persistence
         The hills.
     values : (H,) float64, optional
-        What to return of each hill instead of its prominence.
+        The values to return for each hill instead of its prominence.
 
     Examples
     --------
@@ -465,7 +465,7 @@ def match_peaks(peaks: Persistence, smoothed: Persistence, *, values: np.ndarray
 
 
 def needed_k(n: int, dimension: float) -> int:
-    """Return how many neighbours keep the graph of n points of one state in one piece.
+    """Return the number of neighbours that keeps the graph of n points of one state connected.
 
     Examples
     --------
@@ -476,16 +476,16 @@ def needed_k(n: int, dimension: float) -> int:
 
 
 def merged_numbers(n_states: int, groups: Sequence[Sequence[int]]) -> np.ndarray:
-    """Return the number of each state once every group of states is one, (K,) int64.
+    """Return the number of each state after the merger of groups of states, (K,) int64.
 
-    The merged state takes the place of the first of its members, and the numbers close up.
+    The merged state takes the place of the first of its members, and the states are renumbered without gaps.
 
     Parameters
     ----------
     n_states : int
-        How many there are.
+        The number of states.
     groups : sequence of sequences of int
-        States that become one; each state in one group at most.
+        Each group holds the numbers of the states to merge; a state is in one group at most.
 
     Examples
     --------
