@@ -192,8 +192,9 @@ def test_rows_have_no_order_in_time():
 def test_parameters_are_those_of_the_settings():
     known = {each.name: each for each in fields(mf.Settings)}
     found = signature(mf.FuzzyModeSeeking).parameters
-    # Scans, and what needs trajectories, are of no use to points without an order.
-    assert set(known) - set(found) == {"recall", "scan_beta", "scan_k", "validate", "bootstrap", "seed"}
+    # Points in memory need no sample, and scans and trajectories are of no use to points without an order.
+    unused = {"recall", "fit_frames", "scan_beta", "scan_k", "validate", "bootstrap", "seed"}
+    assert set(known) - set(found) == unused
     assert set(found) - set(known) == {"metric"}
     text = " ".join(mf.FuzzyModeSeeking.__doc__.split())
     for name in set(known) & set(found):

@@ -398,10 +398,10 @@ def test_takes_neighbours_as_they_are():
 
 
 def test_every_step_depends_on_what_it_uses():
-    """Its inputs are steps or the data, its options settings: nothing is written by hand."""
+    """Its inputs are steps, the data or the sample, its options settings: nothing is written by hand."""
     names = {each.name for each in fields(mf.Settings)}
     for name, each in STEPS.items():
-        assert set(each.inputs) <= {*STEPS, "data"}, name
+        assert set(each.inputs) <= {*STEPS, "data", "frames", "fitted"}, name
         assert set(each.settings) <= names, name
         assert each.kind is not None
     assert {each.name for each in fields(mf.Clustering)} - {"data", "settings", "chosen", "warnings"} <= set(

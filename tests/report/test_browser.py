@@ -114,7 +114,7 @@ def test_the_slider_over_beta_changes_the_picture(findings: dict):
     assert hot["text"] == "beta = ∞, no pull towards density"
     assert cold["picture"] != hot["picture"]
     assert cold["words"] != hot["words"]
-    assert "kT above the fullest bin" in findings["hover"]
+    assert "kT above the lowest bin" in findings["hover"]
 
 
 def test_the_threshold_changes_the_number_of_states(findings: dict, peptide_result):

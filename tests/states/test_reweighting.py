@@ -112,12 +112,11 @@ def test_the_scan_over_k_and_the_bootstrap_use_the_weights():
     scan = mf.states_by_k(neighbors, ks=[20, 30], weights=weights)
     assert scan.n_states.tolist() == [2, 2]
     found = mf.bootstrap_states(neighbors, [600] * 5, n_bootstrap=5, weights=weights)
-    assert found.gap.n_states == 2
     assert found.n_states.tolist() == [2] * 5
     assert_array_equal(found.support, [1.0, 1.0])
     for call in (
-        lambda **more: mf.states_by_k(neighbors, ks=[20], **more).gaps,
-        lambda **more: (mf.bootstrap_states(neighbors, [600] * 5, n_bootstrap=1, **more).gap,),
+        lambda **more: mf.states_by_k(neighbors, ks=[20], **more).words,
+        lambda **more: mf.bootstrap_states(neighbors, [600] * 5, n_bootstrap=1, **more).support.tolist(),
     ):
         assert call(weights=np.full(3000, 0.5)) == call()
 
