@@ -404,9 +404,8 @@ def test_every_step_depends_on_what_it_uses():
         assert set(each.inputs) <= {*STEPS, "data", "frames", "fitted"}, name
         assert set(each.settings) <= names, name
         assert each.kind is not None
-    assert {each.name for each in fields(mf.Clustering)} - {"data", "settings", "chosen", "warnings"} <= set(
-        STEPS
-    )
+    of_the_run = {"data", "settings", "chosen", "warnings", "sample"}
+    assert {each.name for each in fields(mf.Clustering)} - of_the_run <= set(STEPS)
     assert settings_of("beta_scan") >= {"prominence", "core_rule", "k", "kernel", "walk_graph"}
     assert "n_jobs" not in settings_of(*STEPS)
 
