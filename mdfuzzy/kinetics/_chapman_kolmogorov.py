@@ -1,4 +1,4 @@
-"""The Chapman-Kolmogorov test: what a Markov model predicts over several lags, and what is found there."""
+"""The Chapman-Kolmogorov test: predictions of a Markov model over several lags, and direct estimates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from mdfuzzy.kinetics.markov import (
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ChapmanKolmogorov(ReadOnly):
-    """Transition probabilities over several lags: as one model predicts them, and as estimated directly.
+    """Hold transition probabilities over several lags: predicted by one model, and estimated directly.
 
     Attributes
     ----------
@@ -29,28 +29,29 @@ class ChapmanKolmogorov(ReadOnly):
     predicted : (s, K, K) float64
         Powers of the transition matrix at the lag.
     estimated : (s, K, K) float64
-        The transition matrices of models at these multiples of the lag; NaN for states not connected there.
+        The transition matrices of models at these multiples of the lag; NaN for states that are not connected
+        at that lag.
     lower, upper : (s, K, K) float64
         The bootstrap interval of `estimated`, at least as wide as one independent transition more or less;
         NaN if there are no bootstrap samples. A sample that does not connect a state counts as 0 in `lower`
         and as 1 in `upper`.
     states : (K,) int64
-        Which states the rows and columns are.
+        The states of the rows and columns.
     unit : {"ps", "frames"}
-        Of the times.
+        The unit of the times.
     complete : (s,) int64
-        In how many of the bootstrap samples the trajectories connect all states.
+        The number of bootstrap samples in which the trajectories connect all states.
     n_bootstrap : int
-        How many there are.
+        The number of bootstrap samples.
     confidence : float
-        Of the interval.
+        The confidence level of the interval.
     drawn : str
-        What the samples are.
+        The kind of the samples, in words.
 
     See Also
     --------
     kinetics.chapman_kolmogorov : Make the test.
-    plots.chapman_kolmogorov : Draw it.
+    plots.chapman_kolmogorov : Plot the test.
 
     Examples
     --------
@@ -94,8 +95,8 @@ class ChapmanKolmogorov(ReadOnly):
     def judged(self) -> np.ndarray:
         """Which predictions have an interval that they could miss, (s, K, K) bool.
 
-        Not those of the first step, which the model reproduces by construction, and not those whose interval
-        reaches from 0 to 1 or does not exist.
+        Predictions of the first step do not count, because the model reproduces them by construction. Neither
+        do predictions whose interval reaches from 0 to 1 or does not exist.
         """
         judged = np.isfinite(self.lower) & np.isfinite(self.upper)
         judged &= (self.lower > 0.0) | (self.upper < 1.0)
@@ -150,24 +151,24 @@ def chapman_kolmogorov(
     confidence: float = 0.9,
     seed: int = 0,
 ) -> ChapmanKolmogorov:
-    """Compare what a Markov model predicts over several lags with what is estimated there directly.
+    """Compare predictions of a Markov model over several lags with direct estimates at these lags.
 
     Parameters
     ----------
     dtrajs : Milestoned, or sequence of (n_i,) int arrays
         One array of states per trajectory, none negative.
     lag : int
-        Of the model that predicts, in frames.
+        The lag of the predicting model, in frames.
     n_steps : int
-        Up to how many lags; at least one trajectory must be longer than all of them together.
+        The largest number of lags; at least one trajectory must be longer than all of them together.
     timestep : float, optional
         Time between frames in ps; without it all times are in frames.
     n_bootstrap : int
-        Number of bootstrap samples; 0 for no intervals. What is drawn is as for `implied_timescales`.
+        Number of bootstrap samples; 0 for no intervals. The samples are drawn as in `implied_timescales`.
     confidence : float
         The share of the bootstrap samples inside the interval.
     seed : int
-        Of the random numbers.
+        Random seed of the bootstrap.
 
     Returns
     -------
@@ -182,7 +183,7 @@ def chapman_kolmogorov(
 
     See Also
     --------
-    kinetics.markov_model : The model that is tested.
+    kinetics.markov_model : The tested model.
     plots.chapman_kolmogorov : Draw the test.
     validate_model : The test for a clustering.
 

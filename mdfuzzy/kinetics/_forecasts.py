@@ -1,4 +1,4 @@
-"""Forecasts of the core that comes next: what was fitted on some trajectories, asked about all frames."""
+"""Forecasts of the next core: fitted on some trajectories, evaluated at all frames."""
 
 import warnings
 from collections.abc import Callable
@@ -13,19 +13,19 @@ from mdfuzzy.kinetics.outcomes import Case
 #: Fits a forecast on the frames of a mask, (n,) bool, and returns the probability of every core, (n, K).
 Forecast = Callable[[np.ndarray], np.ndarray]
 
-#: So many frames, evenly spaced, suffice to place the centres of k-means.
+#: This many evenly spaced frames suffice to place the centres of k-means.
 _KMEANS_FRAMES = 10_000
 #: Memberships of 0 count as this much before they are raised to a power.
 FLOOR = 1e-6
 
 
 def constant_guess(case: Case) -> Forecast:
-    """Return the forecast that says the same of every frame: how often each core comes next."""
+    """Return the constant forecast: the frequency with which each core comes next."""
     return lambda train: np.broadcast_to(case.frequencies(train), (len(case.labels), case.n_states))
 
 
 def state_frequencies(case: Case, hard: np.ndarray) -> Forecast:
-    """Return the forecast that knows only the hard state: how often each core comes next from there."""
+    """Return the forecast from the hard state alone: the frequency of each next core in that state."""
 
     def fit(train: np.ndarray) -> np.ndarray:
         use = case.scored & train
@@ -98,7 +98,7 @@ def _slopes(logs: np.ndarray, outcomes: np.ndarray, power: float) -> np.ndarray:
 
 
 def kmeans_coordinates(data: Trajectories, coordinates: npt.ArrayLike | None) -> np.ndarray | None:
-    """Return what k-means sees, (n, d) float64; None for frames without torsions."""
+    """Return the coordinates for k-means, (n, d) float64; None for frames without torsions."""
     if coordinates is None:
         return data.vectors
     coordinates = np.asarray(coordinates, dtype=np.float64)
@@ -111,7 +111,7 @@ def kmeans_coordinates(data: Trajectories, coordinates: npt.ArrayLike | None) ->
 
 
 def kmeans_committor(case: Case, coordinates: np.ndarray, *, n_centers: int, lag: int, seed: int) -> Forecast:
-    """Return the committor of a Markov model on k-means cells to the same cores. It has seen the dynamics.
+    """Return the committor of a Markov model on k-means cells to the same cores, fitted to the dynamics.
 
     Frames inside a core are a state of their own, the others those of their cell. The walk is stopped at
     the first core within the lag, so that no visit is overlooked whatever the lag.

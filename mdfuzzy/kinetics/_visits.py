@@ -1,4 +1,4 @@
-"""Visits to the states: how many there are, how long they last, and whether that makes a state metastable."""
+"""Visits to the states: their number and duration, and whether these make a state metastable."""
 
 from dataclasses import dataclass
 
@@ -16,32 +16,34 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Visits(ReadOnly):
-    """How often each state was visited, and how long it was dwelt in.
+    """Hold the number of visits to each state, and its mean dwell time.
 
     Attributes
     ----------
     visits : (K,) int64
-        Independent entries: how often the core was reached from another core, or first of all cores of a
-        trajectory. Stays that miss the core are not counted.
+        The number of independent entries. An entry reaches the core from another core, or is the first core
+        of a trajectory. Stays that miss the core are not counted.
     exits : (K,) int64
-        How often another core was reached next.
+        The number of times that another core was reached next.
     mean_dwell : (K,) float64
-        Mean time of an unbroken stay in the basin of the state, in `unit`; infinite if it was never left.
+        Mean duration of an uninterrupted stay in the basin of the state, in `unit`; infinite if the basin was
+        never left.
     shuffled_dwell : (K,) float64
-        What that would be if the frames came in random order, in `unit`.
+        The mean dwell time of frames in random order, in `unit`.
     unit : {"ps", "frames"}
-        Of the times: ps if the frames are evenly spaced in a known time.
+        The unit of the times: ps if the frames are evenly spaced with a known timestep.
     metastable : (K,) bool
-        Whether the dwell time is clearly longer than that of frames in random order, judged by enough exits.
+        Whether the dwell time clearly exceeds the dwell time of shuffled frames, with enough exits.
     reasons : tuple of str
-        Why not, for each state; empty where it is.
+        The reason why a state is not metastable; empty for metastable states.
     core_dwell : (K,) float64
-        Mean time from the first touch of the core to that of another, in `unit`: what milestoned trajectories
-        show. Where it is many times `mean_dwell`, most stays miss the core, which is too small for kinetics.
+        Mean time from first touching the core to first touching another core, in `unit`: the dwell time of
+        milestoned trajectories. If it is many times `mean_dwell`, most stays miss the core, which is then too
+        small for kinetics.
 
     See Also
     --------
-    kinetics.visits : Find them.
+    kinetics.visits : Compute the visits.
 
     Examples
     --------
@@ -87,28 +89,29 @@ class Visits(ReadOnly):
 
 
 def visits(data: Trajectories, cores: Cores, *, min_exits: int = 10, min_ratio: float = 5.0) -> Visits:
-    r"""Count the independent visits to every state and measure how long it is dwelt in.
+    r"""Count the independent visits to every state, and measure its mean dwell time.
 
-    Visits are counted from core to core, so that to and fro across the border of two states makes no new
-    ones. The dwell time is measured in the whole basin: :math:`T / m` for the time :math:`T` in it and
-    :math:`m` ends of unbroken stays, which is right for exponential dwell times although the
-    ends of trajectories cut some stays short. To and fro across the border makes it shorter, not longer.
-
-    If the frames came in random order, with a share :math:`p` of them in the basin, it would be
-    :math:`1 / (1 - p)` frames. A state is called metastable if its dwell time is clearly longer than that.
+    Visits are counted from core to core, so that recrossings of the border of two states do not count as new
+    visits. The dwell time is measured in the whole basin: :math:`T / m` for the time :math:`T` in it and
+    :math:`m` ends of unbroken stays, which is correct for exponential dwell times although the ends of
+    trajectories cut some stays short. Recrossings of the border make it shorter, not longer. For shuffled
+    frames with a fraction :math:`p` in the basin the dwell time is :math:`1 / (1 - p)` frames. A state is
+    called metastable if its dwell time clearly exceeds this time.
 
     Parameters
     ----------
     data : Frames or Features
-        What was clustered.
+        The clustered data.
     cores : Cores
-        Of its frames.
+        The cores of these frames.
     min_exits : int
-        Fewer exits are too few to say: with 10 the dwell time has a standard error of about 30 %.
+        The smallest number of exits for a judgement: with 10 exits the dwell time has a standard error of
+        about 30 %.
     min_ratio : float
-        How many times longer than in random order a metastable state is dwelt in, also at the lower end of
-        the confidence interval (95 %, one-sided, by the number of exits). With a mean of 5 frames about one
-        stay in five, :math:`1 - e^{-1/5}`, is shorter than the time between frames, and may not be seen.
+        The smallest ratio of the dwell time of a metastable state to the dwell time of shuffled frames. It
+        must hold also at the lower end of the confidence interval (95 %, one-sided, by the number of exits).
+        With a mean of 5 frames about one stay in five, :math:`1 - e^{-1/5}`, is shorter than the time between
+        frames, and may not be seen.
 
     Returns
     -------
@@ -121,8 +124,8 @@ def visits(data: Trajectories, cores: Cores, *, min_exits: int = 10, min_ratio: 
 
     See Also
     --------
-    kinetics.milestoned_dtrajs : The discrete trajectories that are cut into visits.
-    kinetics.transition_counts : Where the visits lead.
+    kinetics.milestoned_dtrajs : The discrete trajectories that define the visits.
+    kinetics.transition_counts : Count the transitions between the states.
 
     Examples
     --------
@@ -167,7 +170,7 @@ def visits(data: Trajectories, cores: Cores, *, min_exits: int = 10, min_ratio: 
 
 
 def dwell_times(spent: npt.ArrayLike, ends: npt.ArrayLike, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean dwell times and those of shuffled frames, in frames, from the time spent and ended stays.
+    """Return mean dwell times, observed and for shuffled frames, in frames, from time spent and ended stays.
 
     Examples
     --------
@@ -182,7 +185,7 @@ def dwell_times(spent: npt.ArrayLike, ends: npt.ArrayLike, n: int) -> tuple[np.n
 def clear_dwell(
     dwell: float, shuffled: float, exits: int, *, min_exits: int = 10, min_ratio: float = 5.0
 ) -> tuple[bool, str]:
-    """Return whether a dwell time is clearly longer than that of shuffled frames; if not, why.
+    """Return whether a dwell time clearly exceeds the one of shuffled frames, and the reason if it does not.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Do memberships mean what they say? Compared with the core that the molecule really reaches next."""
+"""Calibration of memberships: comparison with the core that the molecule reaches next."""
 
 from dataclasses import dataclass
 
@@ -36,42 +36,42 @@ CONSTANT, HARD, FITTED = "constant guess", "hard assignment", "hard assignment, 
 MEMBERSHIPS, SHARPENED, CHOSEN = "memberships", "memberships, sharpened", "memberships, beta by calibration"
 COMMITTOR = "k-means Markov model"
 
-#: How many times trajectories are drawn anew for the intervals.
+#: Number of bootstrap samples for the intervals.
 _RESAMPLES = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Calibration(ReadOnly):
-    """How well memberships, and what they are compared with, predict the next (or the last) core.
+    """Hold the skill of memberships, and of reference forecasts, in predicting the next (or the last) core.
 
     Attributes
     ----------
     names : tuple of str
         The forecasts, one per row.
     scores : (r,) float64
-        Mean over the scored frames of log(epsilon + probability of the core that came), in nats; every
-        trajectory was scored by what was fitted on others.
+        Mean over the scored frames of log(epsilon + probability of the observed core), in nats. Every
+        trajectory is scored by forecasts fitted on other trajectories.
     skills : (r,) float64
-        1 - score / score of the constant guess: the share of the uncertainty about the next core that is
+        1 - score / score of the constant guess: the fraction of the uncertainty about the next core that is
         resolved. 0 for the constant guess, 1 for certainty, negative for worse than a constant guess.
     lower, upper : (r,) float64
         95 % intervals of the skills, from a bootstrap over whole trajectories.
     powers : (r,) float64
-        The power to which the probabilities would have to be raised to be calibrated: 1 is right, below 1
-        they are over-confident, above 1 too cautious.
+        The power to which the probabilities would have to be raised to be calibrated. With 1 they are
+        calibrated, below 1 they are over-confident, above 1 they are too cautious.
     power_errors : (r,) float64
-        Standard errors of the powers, whole trajectories taken as the independent units.
+        Standard errors of the powers, with whole trajectories as the independent units.
     diagrams : tuple of Reliability
-        Predicted against observed, one per row.
+        The reliability diagrams, predicted against observed, one per row.
     direction : {"next", "last"}
-        Which core was to be predicted.
+        The predicted core.
     n_frames, n_transitions, n_trajectories : int
-        How many frames were scored, in how many transitions between cores, of how many trajectories.
+        The numbers of scored frames, of the transitions between cores that hold them, and of trajectories.
 
     See Also
     --------
-    kinetics.calibration : Compute it.
-    plots.reliability : Draw it.
+    kinetics.calibration : Compute the calibration.
+    plots.reliability : Plot the reliability diagrams.
 
     Examples
     --------
@@ -142,46 +142,47 @@ def calibration(
     epsilon: float = 1e-3,
     seed: int = 0,
 ) -> Calibration:
-    """Compare memberships with the core that the molecule really reaches next, or came from.
+    """Compare memberships with the core that the molecule reaches next, or came from.
 
-    Frames inside cores are left out, and so are the ends of trajectories that never reach a core
-    again. Column c of the memberships is the chance of core c: nothing is matched or maximised. Whatever is
-    fitted is fitted on some of the trajectories and scored on the others.
+    Frames inside cores are left out, and so are the ends of trajectories that never reach a core again.
+    Column c of the memberships is the probability of core c; columns are not matched or permuted. All fits
+    use some of the trajectories, and the scores use the others.
 
     The rows: the *constant guess* (how often each core comes next); the *hard assignment* (all on the largest
-    membership), as it is and *fitted* (how often each core comes next from that state); the *memberships*
-    as they are, and *sharpened* by the one power that suits the fitted trajectories; for a scan over beta,
-    the memberships at every beta, and at the beta that is best on the fitted trajectories; and the committor
-    of a *k-means Markov model* to the same cores, which has seen the dynamics: the bar to approach.
+    membership), as it is and *fitted* (how often each core comes next from that state); the *memberships* as
+    they are, and *sharpened* by the one power that suits the fitted trajectories; for a scan over beta, the
+    memberships at every beta, and at the beta that is best on the fitted trajectories; and the committor of a
+    *k-means Markov model* to the same cores. This model is fitted to the dynamics and serves as the reference
+    to approach.
 
     Parameters
     ----------
     data : Frames or Features
         The trajectories, whose frames are in the order of time and evenly spaced.
     memberships : Memberships, BetaScan or (n, K) array
-        What is to be judged; a scan that has kept its memberships.
+        The memberships to judge; a scan must hold its memberships.
     cores : Cores or (n,) int array
-        The core of each frame, -1 outside. Another set of cores than the one that the memberships were solved
-        for gives a common measure for several of them.
+        The core of each frame, -1 outside. To compare several sets of memberships, pass the same cores for
+        all of them.
     direction : {"next", "last"}
-        The next core, or backwards the one that the molecule came from.
+        The core to predict: the next one, or the last one that the molecule came from.
     coordinates : (n, d) array, optional
-        What k-means sees; by default the cosines and sines of all phi and psi of `Frames`, or the `Features`.
-        Frames without torsions have no such row.
+        The coordinates for k-means; by default the cosines and sines of all phi and psi of `Frames`, or the
+        `Features`. Frames without torsions have no such row.
     frames : (n,) bool array, optional
-        Score these frames only.
+        The frames to score; by default all.
     n_folds : int
-        In how many turns trajectories are left out; no more than there are trajectories with transitions.
+        The number of folds of the cross-validation; at most the number of trajectories with transitions.
     n_centers : int
-        Centres of k-means.
+        The number of centres of k-means.
     lag : int
-        Lag of that Markov model, in frames.
+        Lag of the k-means Markov model, in frames.
     n_bins : int
-        Bins of the reliability diagrams.
+        The number of bins of the reliability diagrams.
     epsilon : float
-        Keeps one confident mistake from ruling the score.
+        A small number that keeps one confident mistake from dominating the score.
     seed : int
-        Of the folds, the centres and the bootstrap.
+        Random seed of the folds, the centres and the bootstrap.
 
     Returns
     -------
@@ -196,7 +197,7 @@ def calibration(
     --------
     kinetics.kinetic_criterion : Choose beta by this score.
     kinetics.find_outcomes : The core that the molecule reaches next.
-    plots.reliability : Draw predicted against observed frequencies.
+    plots.reliability : Plot predicted against observed frequencies.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""A score of memberships by the dynamics: how well they predict the core that is reached next."""
+"""A kinetic score of memberships: their skill in predicting the next core."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from mdfuzzy.kinetics.outcomes import make_case
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
-#: With fewer transitions the choice is a matter of chance.
+#: With fewer transitions the choice is determined by chance.
 _ENOUGH = 10
 
 
@@ -25,21 +25,21 @@ def kinetic_criterion(
     states: npt.ArrayLike | None = None,
     epsilon: float = 1e-3,
 ) -> Callable[[Memberships], float]:
-    """Return a function that scores memberships by how well they predict the next core, for `scan_beta`.
+    """Return a function that scores memberships by their prediction of the next core, for `scan_beta`.
 
-    The score is the skill over the constant guess, as in `Calibration`, on all trajectories: one number,
-    beta, is chosen by it. `calibration` of the scan says how good the choice is on trajectories left out.
+    The score is the skill over the constant guess, as in `Calibration`, on all trajectories, because it
+    chooses only one number, beta. `calibration` of the scan evaluates the choice on trajectories left out.
 
     Parameters
     ----------
     data : Frames or Features
         The trajectories.
     cores : Cores or (n,) int array
-        Their cores.
+        The cores of the frames.
     frames : (m,) int array, optional
-        Of which frames there will be memberships, if not of all.
+        The frames that have memberships, if not all.
     states : (K',) int array, optional
-        Which core each column of the memberships belongs to, if not the one of the same number; -1: none.
+        The core of each column of the memberships, if it is not the core of the same number; -1 for none.
         Columns of the same core are added.
     epsilon : float
         As in `calibration`.
@@ -47,7 +47,7 @@ def kinetic_criterion(
     Returns
     -------
     callable
-        Takes `Memberships`, returns their skill.
+        A function that takes `Memberships` and returns their skill.
 
     Raises
     ------
@@ -57,11 +57,11 @@ def kinetic_criterion(
     Warns
     -----
     UserWarning
-        If the trajectories go fewer than 10 times from one core to another.
+        If the trajectories hold fewer than 10 transitions from one core to another.
 
     See Also
     --------
-    scan_beta : Takes the result as its `criterion`.
+    scan_beta : Accepts the result as its `criterion`.
     kinetics.calibration : The score with intervals and competitors.
 
     Examples

@@ -22,25 +22,25 @@ NO_KINETICS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Milestoned(ReadOnly):
-    """Discrete trajectories in which every frame carries the core that was touched last.
+    """Hold discrete trajectories in which every frame is assigned to the last core touched.
 
-    The frames before the first core of a trajectory are cut off, for nothing is known of them. Frame `t` of
-    ``dtrajs[i]`` is frame ``offsets[i] + t`` of trajectory ``trajectories[i]``.
+    The frames before the first core of a trajectory are removed, because their last core is unknown. Frame
+    `t` of ``dtrajs[i]`` is frame ``offsets[i] + t`` of trajectory ``trajectories[i]``.
 
     Attributes
     ----------
     dtrajs : list of (n_i,) int32
-        One array for every trajectory that touches a core: what deeptime takes.
+        One array for every trajectory that touches a core, as deeptime takes them.
     offsets : (m,) int64
-        The first frame of each that was kept.
+        The first remaining frame of each trajectory.
     trajectories : (m,) int64
-        Which trajectory each of them is.
+        The number of the trajectory of each array.
     untouched : tuple of int
         The trajectories that touch no core.
 
     See Also
     --------
-    kinetics.milestoned_dtrajs : Make them.
+    kinetics.milestoned_dtrajs : Compute milestoned trajectories.
 
     References
     ----------
@@ -80,7 +80,7 @@ class Milestoned(ReadOnly):
 
 
 def timestep(data: Trajectories) -> float | None:
-    """Return the time between frames in ps; None if it is not known or not even.
+    """Return the time between frames in ps; None if it is unknown or varies.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def timestep(data: Trajectories) -> float | None:
 
     See Also
     --------
-    load : Where times can be given for files without.
+    load : Read frames, with times for files that hold none.
 
     Examples
     --------
@@ -111,14 +111,14 @@ def hard_dtrajs(data: Trajectories, memberships: Memberships) -> list[np.ndarray
     Parameters
     ----------
     data : Frames or Features
-        What was clustered.
+        The clustered data.
     memberships : Memberships
         Of its frames.
 
     Returns
     -------
     list of (n_i,) int32
-        With -1 for frames that reach no core (there are none on a connected union graph).
+        The states, -1 for frames that reach no core (there are none on a connected union graph).
 
     Raises
     ------
@@ -127,7 +127,7 @@ def hard_dtrajs(data: Trajectories, memberships: Memberships) -> list[np.ndarray
 
     See Also
     --------
-    kinetics.milestoned_dtrajs : With cores, recrossings of the border are no transitions.
+    kinetics.milestoned_dtrajs : Discrete trajectories without recrossings of the border.
 
     Examples
     --------
@@ -145,19 +145,19 @@ def hard_dtrajs(data: Trajectories, memberships: Memberships) -> list[np.ndarray
 
 
 def core_dtrajs(data: Trajectories, cores: Cores) -> list[np.ndarray]:
-    """Return the core of every frame, one array per trajectory: what PyEMMA takes with ``core_set``.
+    """Return the core of every frame, one array per trajectory, as PyEMMA takes it with ``core_set``.
 
     Parameters
     ----------
     data : Frames or Features
-        What was clustered.
+        The clustered data.
     cores : Cores
         Of its frames.
 
     Returns
     -------
     list of (n_i,) int32
-        With -1 outside every core.
+        The cores, -1 outside every core.
 
     Raises
     ------
@@ -166,8 +166,8 @@ def core_dtrajs(data: Trajectories, cores: Cores) -> list[np.ndarray]:
 
     See Also
     --------
-    kinetics.milestoned_dtrajs : Every frame in the core that was visited last.
-    kinetics.hard_dtrajs : Every frame in the state it belongs most to.
+    kinetics.milestoned_dtrajs : Assign every frame to the core that was visited last.
+    kinetics.hard_dtrajs : Assign every frame to the state of its largest membership.
 
     Examples
     --------
@@ -182,19 +182,19 @@ def core_dtrajs(data: Trajectories, cores: Cores) -> list[np.ndarray]:
 
 
 def milestoned_dtrajs(data: Trajectories, cores: Cores) -> Milestoned:
-    """Return the core that was touched last at every frame, one array per trajectory: what deeptime takes.
+    """Return the last core touched at every frame, one array per trajectory, as deeptime takes it.
 
     Parameters
     ----------
     data : Frames or Features
-        What was clustered.
+        The clustered data.
     cores : Cores
         Of its frames.
 
     Returns
     -------
     Milestoned
-        With the frame at which each trajectory first touches a core.
+        The trajectories, with the frame at which each first touches a core.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def milestoned_dtrajs(data: Trajectories, cores: Cores) -> Milestoned:
     Warns
     -----
     UserWarning
-        If trajectories touch no core: they are left out, and named in `Milestoned.untouched`.
+        If trajectories touch no core. They are left out, and listed in `Milestoned.untouched`.
 
     See Also
     --------
@@ -267,24 +267,24 @@ def milestone(dtrajs: list[np.ndarray]) -> Milestoned:
 
 
 def transition_counts(data: Trajectories, cores: Cores) -> np.ndarray:
-    """Count the transitions that the trajectories really made: from each core to the next other core.
+    """Count the observed transitions from each core to the next other core.
 
     Parameters
     ----------
     data : Frames or Features
-        What was clustered.
+        The clustered data.
     cores : Cores
         Of its frames.
 
     Returns
     -------
     (K, K) int64
-        From the state of the row to that of the column; zero on the diagonal.
+        The number of transitions from the state of the row to the state of the column; zero on the diagonal.
 
     See Also
     --------
-    kinetics.milestoned_dtrajs : The trajectories in whose order transitions are counted.
-    kinetics.visits : How long each visit lasts.
+    kinetics.milestoned_dtrajs : The trajectories in which transitions are counted.
+    kinetics.visits : Measure the duration of visits.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a Markov model says about the states in equilibrium: populations, free energies, passage times."""
+"""Equilibrium properties of the states by a Markov model: populations, free energies, passage times."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ _TABLES = ("populations", "free_energies", "mfpt", "timescales")
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Equilibrium(ReadOnly):
-    """Equilibrium populations and passage times of the states by a Markov model, with bootstrap intervals.
+    """Hold equilibrium populations and passage times by a Markov model, with bootstrap intervals.
 
     An interval is open (NaN) on the side where bootstrap samples lack the transitions that determine it.
 
@@ -45,7 +45,7 @@ class Equilibrium(ReadOnly):
     populations, populations_low, populations_high : (K,) float64
         The probability of each state in equilibrium.
     free_energies, free_energies_low, free_energies_high : (K,) float64
-        Relative to the most populated state, in kT.
+        Free energies relative to the most populated state, in kT.
     mfpt, mfpt_low, mfpt_high : (K, K) float64
         Mean first-passage times from the state of the row to the state of the column, in `unit`.
     timescales, timescales_low, timescales_high : (K - 1,) float64
@@ -57,13 +57,13 @@ class Equilibrium(ReadOnly):
     n_bootstrap : int
         The number of bootstrap samples.
     confidence : float
-        The probability that the intervals should cover.
+        The confidence level of the intervals.
     drawn : str
-        What the bootstrap drew, in words; empty if it drew nothing.
+        The units that the bootstrap drew, in words; empty without a bootstrap.
 
     See Also
     --------
-    kinetics.estimate_equilibrium : Compute it.
+    kinetics.estimate_equilibrium : Compute the estimates.
 
     Examples
     --------
@@ -132,8 +132,9 @@ def estimate_equilibrium(
 ) -> Equilibrium:
     """Estimate equilibrium populations, free energies and mean first-passage times by a Markov model.
 
-    The bootstrap draws whole trajectories, or blocks of fewer than five trajectories that are long next to
-    their correlation time. A pair of frames one lag apart belongs to the block of its first frame.
+    The bootstrap draws whole trajectories. Fewer than five trajectories are cut into blocks that are long
+    compared with their correlation time. A pair of frames one lag apart belongs to the block of its first
+    frame.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ def estimate_equilibrium(
     n_bootstrap : int
         Number of bootstrap samples; 0 for no intervals.
     confidence : float
-        The probability that the intervals should cover.
+        The confidence level of the intervals.
     seed : int
         Random seed of the bootstrap.
 
@@ -163,7 +164,7 @@ def estimate_equilibrium(
     --------
     kinetics.markov_model : The model itself.
     kinetics.find_pathways : Fluxes and pathways between two states.
-    validate_model : Whether a Markov model is valid, and at which lag time.
+    validate_model : Test whether a Markov model is valid, and at which lag time.
 
     References
     ----------
@@ -264,7 +265,7 @@ def _numbers(
 ) -> dict[str, np.ndarray]:
     """Return populations, passage times and timescales of a model of some of the states.
 
-    A state that is not connected has population 0, and passages to and from it take for ever.
+    A state that is not connected has population 0, and infinite passage times from and to it.
     """
     from deeptime.markov.tools.analysis import mfpt
 

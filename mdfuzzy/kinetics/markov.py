@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MarkovModel(ReadOnly):
-    """A reversible Markov state model of the states that are connected in both directions.
+    """Hold a reversible Markov state model of the states that are connected in both directions.
 
     Attributes
     ----------
@@ -25,25 +25,25 @@ class MarkovModel(ReadOnly):
     timestep : float or None
         Time between frames in ps, if known.
     unit : {"ps", "frames"}
-        Of `timescales` and `mfpt`.
+        The unit of `timescales` and `mfpt`.
     states : (K,) int64
-        Which states the rows and columns are: the connected set with the most counts.
+        The states of the rows and columns: the connected set with the most counts.
     count_matrix : (K, K) float64
-        Pairs of frames one lag apart, all of them (a sliding window).
+        The counts of all pairs of frames one lag apart (a sliding window).
     transition_matrix : (K, K) float64
-        The most likely one that is in detailed balance.
+        The maximum-likelihood transition matrix with detailed balance.
     stationary : (K,) float64
         The population of each state in equilibrium.
     timescales : (K - 1,) float64
         Relaxation times, slowest first; NaN where an eigenvalue is not positive.
     mfpt : (K, K) float64
-        Mean first-passage time from the state of the row to that of the column; 0 on the diagonal.
+        Mean first-passage time from the state of the row to the state of the column; 0 on the diagonal.
     deeptime : MarkovStateModel
-        The same model as deeptime's own object, for all that it offers; its times are in frames.
+        The same model as an object of deeptime, with all its methods; its times are in frames.
 
     See Also
     --------
-    kinetics.markov_model : Estimate one.
+    kinetics.markov_model : Estimate a model.
 
     References
     ----------
@@ -98,7 +98,7 @@ def markov_model(
     dtrajs : Milestoned, or sequence of (n_i,) int arrays
         One array of states per trajectory, none negative: `milestoned_dtrajs` or `hard_dtrajs`.
     lag : int
-        In frames; shorter than the longest trajectory.
+        The lag of the model, in frames; shorter than the longest trajectory.
     timestep : float, optional
         Time between frames in ps (`timestep(data)`); without it all times are in frames.
 
@@ -114,14 +114,15 @@ def markov_model(
     Warns
     -----
     UserWarning
-        If states are left out, because the trajectories do not connect them with the others both ways.
+        If states are left out, because the trajectories do not connect them with the others in both
+        directions.
 
     See Also
     --------
     kinetics.milestoned_dtrajs : Discrete trajectories with few recrossings.
     kinetics.implied_timescales : Choose the lag.
     kinetics.chapman_kolmogorov : Test the model.
-    validate_model : All of it in one call.
+    validate_model : Run all these tests in one call.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Where the molecule really goes from each frame, and where it came from: the next and the last core."""
+"""Observed outcomes of each frame: the next core that the molecule reaches, and the last one it left."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,7 +16,7 @@ Direction = Literal["next", "last"]
 
 @dataclass(frozen=True, eq=False)
 class Outcomes(ReadOnly):
-    """The core that follows and the core that precedes every frame in its own trajectory.
+    """Hold the core that follows and the core that precedes every frame in its trajectory.
 
     Attributes
     ----------
@@ -26,13 +26,13 @@ class Outcomes(ReadOnly):
         The last core at or before each frame; -1 where the trajectory begins after it.
     transitions : (n,) int64
         The run of frames outside all cores that each frame belongs to, numbered from 0; -1 inside cores. All
-        frames of a run have the same outcome, so runs, not frames, are what can be counted as independent.
+        frames of a run have the same outcome, so runs, not frames, can count as independent.
     n_states : int
         The number of cores, K.
 
     See Also
     --------
-    kinetics.find_outcomes : Find them.
+    kinetics.find_outcomes : Compute the outcomes.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Outcomes(ReadOnly):
 
     @property
     def n_transitions(self) -> int:
-        """How many runs of frames outside all cores there are."""
+        """The number of runs of frames outside all cores."""
         return int(self.transitions.max(initial=-1)) + 1
 
 
@@ -75,7 +75,7 @@ def find_outcomes(data: Trajectories, cores: Cores | npt.ArrayLike) -> Outcomes:
     Parameters
     ----------
     data : Frames or Features
-        Where trajectories begin and end: none is followed into the next.
+        The data, with the boundaries of the trajectories: outcomes do not cross them.
     cores : Cores or (n,) int array
         The core of each frame, -1 outside.
 
@@ -131,7 +131,7 @@ def _carry(labels: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What is to be predicted, and where.
+    """Define the outcomes to predict and the frames to score.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class Case:
     labels : (n,) int32
         The core of each frame, -1 outside.
     found : Outcomes
-        What really happened.
+        The observed outcomes.
     scored : (n,) bool
         The frames that count.
     backward : bool

@@ -1,4 +1,4 @@
-"""How the molecule goes from one state to another: fluxes and pathways by transition-path theory."""
+"""Fluxes and pathways from one state to another by transition-path theory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,24 +20,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Pathways(ReadOnly):
-    """The flux from one state to another in equilibrium, and the pathways that carry it.
+    """Hold the equilibrium flux from one state to another, and the pathways that carry it.
 
     Attributes
     ----------
     source, target : int
-        The states between which the molecule goes.
+        The states at the ends of the pathways.
     states : (K,) int64
         The states of the Markov model, in the order of `committor` and of `net_flux`.
     committor : (K,) float64
         The probability to reach the target before the source.
     net_flux : (K, K) float64
-        Transitions per `unit` of time on the way from the source to the target, minus those back.
+        Net number of transitions per `unit` of time on the way from the source to the target: forward minus
+        backward.
     flux, flux_low, flux_high : float
-        All of them together: how often per `unit` of time the molecule goes from the source to the target.
+        The total flux: the number of passages per `unit` of time from the source to the target.
     time, time_low, time_high : float
         The mean first-passage time from the source to the target, in `unit`.
     paths : tuple of (m_i,) int64 arrays
-        The states along each pathway, those with the largest flux first.
+        The states along each pathway; the pathways with the largest flux come first.
     shares, shares_low, shares_high : (P,) float64
         The fraction of the flux that each pathway carries; 0 in a bootstrap sample without the pathway.
     unit : str
@@ -45,11 +46,11 @@ class Pathways(ReadOnly):
     n_bootstrap : int
         The number of bootstrap samples.
     confidence : float
-        The probability that the intervals should cover.
+        The confidence level of the intervals.
 
     See Also
     --------
-    kinetics.find_pathways : Find them.
+    kinetics.find_pathways : Compute the pathways.
 
     Examples
     --------
@@ -136,7 +137,7 @@ def find_pathways(
     n_bootstrap : int
         Number of bootstrap samples; 0 for no intervals.
     confidence : float
-        The probability that the intervals should cover.
+        The confidence level of the intervals.
     seed : int
         Random seed of the bootstrap.
 

@@ -12,29 +12,30 @@ _Z = 1.959964
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Reliability(ReadOnly):
-    """A reliability diagram: how often what was predicted with probability p came true.
+    """Hold a reliability diagram: observed frequencies against predicted probabilities.
 
-    Every scored frame gives one pair for each state: the predicted probability of that state, and whether
-    it was the one. Pairs are put in bins of equal width by their prediction.
+    Every scored frame gives one pair for each state: the predicted probability of that state, and whether it
+    was observed. Pairs are sorted by prediction into bins of equal width.
 
     Attributes
     ----------
     predicted : (b,) float64
         Mean prediction in each bin; NaN in an empty one.
     observed : (b,) float64
-        Share of the pairs in each bin that came true; NaN in an empty one. On the diagonal if calibrated.
+        The fraction of the pairs in each bin that were observed; NaN in an empty bin. It lies on the diagonal
+        if predictions are calibrated.
     lower, upper : (b,) float64
         95 % interval of `observed` (Wilson), with the effective number of independent transitions in the bin,
         (sum of w)^2 / (sum of w^2) with w the pairs of each transition, in place of the number of pairs.
     transitions : (b,) int64
-        How many transitions have a pair in the bin.
+        The number of transitions with a pair in the bin.
     pairs : (b,) int64
-        How many pairs are in the bin.
+        The number of pairs in the bin.
 
     See Also
     --------
-    kinetics.reliability : Compute it.
-    plots.reliability : Draw it.
+    kinetics.reliability : Compute the diagram.
+    plots.reliability : Plot the diagram.
 
     Examples
     --------
@@ -61,14 +62,14 @@ class Reliability(ReadOnly):
 def reliability(
     predicted: np.ndarray, outcomes: np.ndarray, transitions: np.ndarray, *, n_bins: int = 10
 ) -> Reliability:
-    """Compare predicted probabilities with what came true.
+    """Compare predicted probabilities with observed outcomes.
 
     Parameters
     ----------
     predicted : (m, K) array
         The probability of each state at each of the scored frames.
     outcomes : (m,) int array
-        The state that came true.
+        The observed state.
     transitions : (m,) int array
         Frames of the same number are not independent of each other.
     n_bins : int

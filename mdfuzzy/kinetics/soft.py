@@ -1,4 +1,4 @@
-"""The soft model: kinetics of the memberships themselves, without making them hard."""
+"""The soft model: kinetics of the memberships themselves, without hard assignment."""
 
 from dataclasses import dataclass
 
@@ -15,14 +15,15 @@ from mdfuzzy.memberships.memberships import Memberships
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SoftModel(ReadOnly):
-    """The propagator of membership series, K = C00^-1 C0t.
+    """Hold the propagator of membership series, K = C00^-1 C0t.
 
     Attributes
     ----------
     lag : int
         In frames.
     matrix : (K, K) float64
-        Rows sum to 1; entries may be slightly negative, for these are no transition probabilities.
+        The propagator. Rows sum to 1; entries may be slightly negative, because they are not transition
+        probabilities.
     timescales : (K - 1,) float64
         Slowest first, in `unit`; NaN where an eigenvalue is not positive, infinite where it is 1 or more.
     vamp2 : float
@@ -35,7 +36,7 @@ class SoftModel(ReadOnly):
 
     See Also
     --------
-    kinetics.soft_model : Estimate one.
+    kinetics.soft_model : Estimate a model.
 
     Examples
     --------
@@ -80,17 +81,17 @@ def soft_model(
     confidence: float = 0.9,
     seed: int = 0,
 ) -> SoftModel:
-    r"""Estimate how memberships propagate over a lag, without making them hard.
+    r"""Estimate the propagator of memberships over a lag, without hard assignment.
 
     With the row of memberships :math:`\mu_t` of frame :math:`t`, this is the least-squares solution of
-    :math:`\mu_{t+\tau} \approx \mu_t K`, that is :math:`K = C_{00}^{-1} C_{0\tau}` with
-    :math:`C_{00} = \sum_t \mu_t^T \mu_t` and :math:`C_{0\tau} = \sum_t \mu_t^T \mu_{t+\tau}`.
-    (To normalise the rows of :math:`C_{0\tau}` instead would count the fuzziness itself as motion.)
+    :math:`\mu_{t+\tau} \approx \mu_t K`, that is :math:`K = C_{00}^{-1} C_{0\tau}` with :math:`C_{00} =
+    \sum_t \mu_t^T \mu_t` and :math:`C_{0\tau} = \sum_t \mu_t^T \mu_{t+\tau}`. (Normalising the rows of
+    :math:`C_{0\tau}` instead would count the fuzziness itself as motion.)
 
     Parameters
     ----------
     data : Frames or Features
-        What was clustered.
+        The clustered data.
     memberships : Memberships
         Of its frames.
     lag : int
@@ -99,14 +100,14 @@ def soft_model(
         Number of bootstrap samples for the intervals; 0 for none. Five trajectories or more are drawn whole,
         fewer are cut into blocks.
     confidence : float
-        The share of the bootstrap samples inside the interval.
+        The fraction of the bootstrap samples inside the interval.
     seed : int
-        Of the random numbers.
+        Random seed of the bootstrap.
 
     Returns
     -------
     SoftModel
-        With times in ps if the frames are evenly spaced in a known time, else in frames.
+        The model, with times in ps if the frames are evenly spaced with a known timestep, else in frames.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The splits of the tree of states with all that speaks for and against each: noise, support, kinetics."""
+"""The splits of the tree of states, each with its evidence: noise, support, kinetics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _MORE = 5
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Splits(ReadOnly):
-    """Every split of the tree of states, from the clearest, and the evidence for it.
+    """Hold every split of the tree of states, from the clearest, with its evidence.
 
     Row j compares the j + 1 clearest states with the j clearest: one of these is split in two. The rows
     go beyond the states, so that the next splits can be judged, too.
@@ -34,13 +34,13 @@ class Splits(ReadOnly):
     peaks : (S,) int64
         The peak of the state that splits off.
     states : (S,) int64
-        The number of this state in the clustering; -1 if it is none.
+        The number of this state in the clustering; -1 if it is not a state.
     parents : (S,) int64
         The peak of the state that it splits from; the peak itself for a component of the graph.
     clearance : (S,) float64
         The prominence in units of the smallest one that is not noise, the largest over the levels.
     prominences : (S, L) float64
-        The prominence on each level of smoothing; NaN where it is a hill no more.
+        The prominence at each level of smoothing; NaN where it is no longer a hill.
     p_values : (S,) float64
         The probability that noise alone makes such a peak anywhere in the data.
     support : (S,) float64
@@ -53,7 +53,7 @@ class Splits(ReadOnly):
         The mean time of an unbroken stay in this basin, and that of shuffled frames, in `unit`; NaN without
         trajectories.
     exits : (S,) int64
-        How often the core of another state was reached next.
+        The number of times that the core of another state was reached next.
     exchange : (S,) float64
         The relaxation time between this state and the one that it splits from, in `unit`; infinite without
         transitions.
@@ -65,7 +65,7 @@ class Splits(ReadOnly):
         longer than shuffled frames would, judged by enough exits. "structural": a state by its density, which
         has not been shown to be one by its kinetics.
     reasons : tuple of str
-        Why it is no kinetic state; empty where it is one.
+        The reason why it is not a kinetic state; empty for kinetic states.
     unit : {"ps", "frames"}
         Of the times.
 
@@ -175,7 +175,7 @@ def audit_splits(
     numbers: npt.ArrayLike | None = None,
     n_more: int = _MORE,
 ) -> Splits:
-    """Put together the evidence for every split of a tree of states.
+    """Collect the evidence for every split of a tree of states.
 
     The kinetics of a split are those of the milestones of its own level of the tree.
 
@@ -184,7 +184,7 @@ def audit_splits(
     tree : StateTree
         The peaks and their tests.
     graph, log_density, peaks
-        What the tree was built from.
+        The graph, log density and peaks from which the tree was built.
     states : (K,) array of int, optional
         The peaks that are states, from the clearest; by default those of the tree.
     data : Frames or Features, optional
@@ -194,7 +194,7 @@ def audit_splits(
     numbers : (K,) array of int, optional
         The number of each of `states` in the clustering; 0, 1, ... by default.
     n_more : int
-        How many peaks beyond the states to look at.
+        The number of peaks to examine beyond the states.
 
     Returns
     -------

@@ -24,7 +24,7 @@ _LAGS, _TIMESCALES = 12, 10
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ImpliedTimescales(ReadOnly):
-    """Relaxation times of Markov models at several lags, with bootstrap intervals.
+    """Hold relaxation times of Markov models at several lags, with bootstrap intervals.
 
     Attributes
     ----------
@@ -39,18 +39,18 @@ class ImpliedTimescales(ReadOnly):
     unit : {"ps", "frames"}
         Of all times.
     complete : (m,) int64
-        In how many of the bootstrap samples the trajectories connect all states.
+        The number of bootstrap samples in which the trajectories connect all states.
     n_bootstrap : int
-        How many there are.
+        The number of bootstrap samples.
     confidence : float
-        Of the interval.
+        The confidence level of the interval.
     drawn : str
-        What the samples are.
+        The kind of the samples, in words.
 
     See Also
     --------
-    kinetics.implied_timescales : Compute them.
-    plots.implied_timescales : Draw them.
+    kinetics.implied_timescales : Compute the timescales.
+    plots.implied_timescales : Plot the timescales.
 
     Examples
     --------
@@ -119,12 +119,13 @@ def implied_timescales(
 ) -> ImpliedTimescales:
     """Estimate the relaxation times of Markov models at several lags.
 
-    The frames of one trajectory are not independent, trajectories are: so the intervals come from a
-    bootstrap of whole trajectories. Fewer than five are cut into blocks that are long next to the time that
-    the molecule stays in a state; if these are fewer than five, too, the samples are those of the posterior
-    of the Markov model, which holds every lag for an independent observation. Where a bootstrap sample does
-    not connect a state that all the data connects, one timescale of it counts as infinite, at the slow end.
-    An end of an interval that falls on such an infinite value is not determined by the data, and is NaN.
+    Trajectories are independent, but frames of one trajectory are not. So the intervals come from a bootstrap
+    of whole trajectories. Fewer than five trajectories are cut into blocks that are long compared with the
+    time that the molecule stays in a state. If there are also fewer than five blocks, the samples are drawn
+    from the posterior of the Markov model, which takes every lag as an independent observation. Where a
+    bootstrap sample does not connect a state that all the data connects, one timescale of it counts as
+    infinite, at the slow end. An end of an interval that falls on such an infinite value is not determined by
+    the data, and is NaN.
 
     Parameters
     ----------
@@ -140,9 +141,9 @@ def implied_timescales(
     n_bootstrap : int
         Number of bootstrap samples; 0 for no intervals.
     confidence : float
-        The share of the bootstrap samples inside the interval.
+        The fraction of the bootstrap samples inside the interval.
     seed : int
-        Of the random numbers.
+        Random seed of the bootstrap.
 
     Returns
     -------
@@ -158,7 +159,7 @@ def implied_timescales(
     See Also
     --------
     kinetics.markov_model : The model at one lag.
-    plots.implied_timescales : Draw the timescales.
+    plots.implied_timescales : Plot the timescales.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Transition regions: which pairs of states touch, and which frames are the transitions between them."""
+"""Transition regions: the pairs of states that touch, and the transition frames between them."""
 
 from dataclasses import dataclass, field
 
@@ -15,7 +15,7 @@ _STRETCH = 1_048_576  # frames looked at together
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class TransitionRegions(ReadOnly):
-    """The pairs of states that touch, the largest transition region first.
+    """Hold the pairs of states that touch, the largest transition region first.
 
     Attributes
     ----------
@@ -24,12 +24,13 @@ class TransitionRegions(ReadOnly):
     sizes : (m,) int64
         The number of transition frames.
     fractions : (m,) float64
-        Their share of all frames; of the weight of all frames, if frames have weights.
+        The fraction of all frames that are transition frames; of the total weight, if frames have weights.
     mixing : (m,) float64
-        Their mean mixing.
+        The mean mixing of the transition frames.
     transitions : (m,) int64 or None
-        How often the trajectories really went from the core of one to the core of the other, in either
-        direction, with no other core between. None if frames have weights: a bias changes the kinetics.
+        The number of observed transitions from the core of one state to the core of the other, in either
+        direction, with no other core in between. None if frames have weights, because a bias changes the
+        kinetics.
     frames : tuple of (sizes_i,) int64
         The transition frames of each, the most mixed first.
     threshold : float
@@ -40,7 +41,7 @@ class TransitionRegions(ReadOnly):
 
     See Also
     --------
-    find_transition_regions : Find them.
+    find_transition_regions : Compute the transition regions.
 
     Examples
     --------
@@ -106,17 +107,17 @@ def find_transition_regions(
     The mixing of a frame is its second-highest membership divided by its highest: 1 half-way between two
     states, 0 in the core of one. A transition frame of two states is one whose highest memberships are
     theirs, with a mixing of at least `threshold`. Two states touch if they have at least `min_frames` of
-    them. The dynamics has no say in it; the transitions that were really made stand beside it, unless frames
-    have weights.
+    them. The regions do not depend on the dynamics. The observed transitions are listed in addition, unless
+    frames have weights.
 
     Parameters
     ----------
     data : Frames or Features
-        What was clustered.
+        The clustered data.
     memberships : Memberships
         Of its frames.
     cores : Cores
-        Of its frames: what transitions are counted between.
+        The cores of these frames, between which transitions are counted.
     threshold : float
         In (0, 1]. By default 1/2: the odds between the two states are 2 to 1 or closer, so that from such a
         frame neither end can be called the likely one.

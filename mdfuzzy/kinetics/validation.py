@@ -1,4 +1,4 @@
-"""Is a Markov model of the states valid, and at which lag: the two usual tests, with the lag chosen."""
+"""Validation of Markov models of the states: the two usual tests, and the choice of the lag."""
 
 import warnings
 from dataclasses import dataclass
@@ -22,20 +22,20 @@ _STEPS, _COVERED = 5, 0.1
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """The tests of a Markov model of the states of a clustering. Made by `validate_model`.
+    """Hold the tests of a Markov model of the states of a clustering, as made by `validate_model`.
 
     Attributes
     ----------
     timescales : ImpliedTimescales or None
         Over a range of lags; None if the trajectories connect no two states.
     lag : int or None
-        The lag that was chosen, in frames.
+        The chosen lag, in frames.
     test : ChapmanKolmogorov or None
         At that lag.
     reason : str
-        Why this lag, or why there is none.
+        The reason for this lag, or for the lack of a lag.
     converged : int
-        How many of the slowest processes are resolved at this lag and change no more at longer ones.
+        The number of slowest processes that are resolved at this lag and do not change at longer lags.
 
     Examples
     --------
@@ -74,19 +74,20 @@ def validate_cores(
 ) -> Validation:
     """Test Markov models of the states of a clustering, and choose the lag of one.
 
-    Discrete trajectories are milestoned with `milestones`: a frame between these belongs to the one that was
-    visited last.
+    Discrete trajectories are milestoned with `milestones`: a frame between milestones belongs to the
+    milestone that was visited last.
 
-    A process is resolved at a lag if its timescale is at least three times as long. It has converged there if
-    at no longer lag that resolves it the timescale is another one, larger or smaller: outside the interval of
-    the other (without intervals: by more than 10 %). The lag is the one at which the most processes, counted
-    from the slowest, are resolved and have converged; of several the shortest of which the five steps of the
+    A process is resolved at a lag if its timescale is at least three times as long. A resolved process has
+    converged if its timescale is the same at every longer lag that resolves it. Two timescales differ, larger
+    or smaller, if one lies outside the interval of the other (without intervals: if they differ by more than
+    10 %). The chosen lag is the one at which the most processes, counted from the slowest, are resolved and
+    have converged. If there are several such lags, it is the shortest one for which the five steps of the
     Chapman-Kolmogorov test reach a tenth of the slowest timescale.
 
     Parameters
     ----------
     data : Frames or Features or None
-        What was clustered; None if only its neighbours are known.
+        The clustered data; None if only the neighbours are known.
     milestones : Cores
         Of its frames.
     n_bootstrap : int
@@ -97,7 +98,7 @@ def validate_cores(
     Returns
     -------
     Validation
-        Without tests, and with the reason, if the trajectories do not connect two states.
+        If the trajectories do not connect two states, it holds no tests, but the reason.
     """
     if data is None:
         return Validation(

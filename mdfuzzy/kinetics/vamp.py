@@ -1,4 +1,4 @@
-"""VAMP-2 scores: how much of the slow dynamics is in a series, cross-validated."""
+"""Cross-validated VAMP-2 scores: the amount of slow dynamics in a series."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ SINGULAR = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Vamp2Score(ReadOnly):
-    """Cross-validated VAMP-2 scores.
+    """Hold cross-validated VAMP-2 scores.
 
     Attributes
     ----------
     scores : (n_splits,) float64
-        On the trajectories left out, one for each split.
+        The scores on the trajectories left out, one for each split.
     lag : int
         In frames.
     dim : int
@@ -35,7 +35,7 @@ class Vamp2Score(ReadOnly):
 
     See Also
     --------
-    kinetics.vamp2_score : Compute it.
+    kinetics.vamp2_score : Compute the score.
 
     References
     ----------
@@ -84,7 +84,7 @@ def vamp2_score(
     train_share: float = 0.5,
     seed: int = 0,
 ) -> Vamp2Score:
-    """Score how much of the slow dynamics is in a series: memberships, discrete trajectories or any features.
+    """Score the slow dynamics in a series: memberships, discrete trajectories or any features.
 
     The slowest processes are fitted on some of the trajectories and scored on the others, so that a series
     with more columns does not win by fitting noise. What made the series (a clustering, say) is not
@@ -99,13 +99,13 @@ def vamp2_score(
     lag : int
         In frames.
     dim : int, optional
-        How many processes to score, besides the constant one; all by default. Compare at the same `dim`.
+        The number of processes to score, without the constant one; all by default. Compare at the same `dim`.
     n_splits : int
-        How many times the trajectories are divided at random.
+        The number of random divisions of the trajectories.
     train_share : float
-        The share of the trajectories that the processes are fitted on.
+        The fraction of the trajectories on which the processes are fitted.
     seed : int
-        Of the random numbers.
+        Random seed of the divisions.
 
     Returns
     -------
