@@ -1,4 +1,4 @@
-"""The frames loaded so far: columns that grow, trajectory by trajectory, chunk by chunk."""
+"""Collect loaded frames in growing columns, trajectory by trajectory and chunk by chunk."""
 
 import logging
 from dataclasses import dataclass, field
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("mdfuzzy")
 
-#: Distances between neighbouring atoms differ by less than this, whatever the molecule does; units by more.
+#: Distances between neighbouring atoms vary by less than this factor in a molecule, but by more with units.
 _OTHER_SCALE = 4
 
 
 @dataclass
 class Column:
-    """An array that grows at the end by an eighth at a time, so that little memory is held in reserve.
+    """An array that grows at the end by an eighth at a time, to hold little memory in reserve.
 
-    With a folder for scratch it continues in a file there as soon as it is large.
+    With a scratch folder, it continues in a file there as soon as it is large.
     """
 
     shape: tuple[int, ...]
@@ -69,7 +69,7 @@ class Column:
         self.count = needed
 
     def finish(self) -> np.ndarray:
-        """Give back the reserve and return the array."""
+        """Release the reserve and return the array."""
         if self.file is not None:
             return self.file.map((self.count, *self.shape), self.dtype)
         self.values.resize((self.count, *self.shape), refcheck=False)
@@ -104,14 +104,14 @@ class Store:
         return self.xyz.count
 
     def add_trajectory(self, pieces: list[Piece], window: Window, *, clock: Clock, bar: "tqdm") -> None:
-        """Read one trajectory. The stride counts over its pieces, without frames that two of them share."""
+        """Read one trajectory; the stride counts over its pieces, without frames that two pieces share."""
         before = self.count
         joined = inside = 0  # frames of this trajectory so far, before the stride: all, and in the window
         last = None  # the last frame of the piece before, and its time
         spans: list[tuple[float, float]] = []  # of the times that were read
         for piece in pieces:
             read, numbers = 0, [np.empty(0, np.int64)]
-            stopped = False  # whether the clock of the file stands still, so that it says nothing
+            stopped = False  # whether all times of the file are equal and so carry no information
             for chunk in piece.chunks(self.topology):
                 size, skip = len(chunk.xyz), 0
                 times = np.asarray(chunk.time) if has_times(piece.path, chunk.time) else None
@@ -151,7 +151,7 @@ class Store:
             self.lengths.append(self.count - before)
 
     def _add_sources(self, piece: Piece, numbers: np.ndarray) -> None:
-        """Note from where in its source the frames of a piece were taken."""
+        """Record the source frames that the frames of a piece were taken from."""
         at, data = len(self.lengths), None if self.topology is None else piece.data
         all_of_it = Source(
             path=piece.path,
@@ -171,7 +171,7 @@ class Store:
         times: np.ndarray | None,
         piece: Piece,
     ) -> None:
-        """Add some frames of a chunk, with their numbers in the source and their times, if there are any."""
+        """Add some frames of a chunk, with their numbers in the source and any times."""
         if self.count == 0 and self.topology is not None:
             warn_of_open_box(chunk, self.plan)
         _check_box(chunk, rows, numbers, piece)
@@ -192,7 +192,7 @@ class Store:
         self.plan = self.plan.fitted_on_first(chunk, piece)
         xyz, angles, moved = self.plan.take(chunk, rows, piece)
         self.moved += int(moved.sum())
-        # One coordinate that is not finite spoils the centroid, and so those of every other atom.
+        # One coordinate that is not finite spoils the centroid, and so the coordinates of all other atoms.
         finite = np.isfinite(xyz[:, 0]).all(axis=1)
         if not finite.all():
             raise InputValueError(
@@ -227,7 +227,7 @@ class Store:
         logger.info("equivalent atoms: %s", self.symmetry or "none among those that are compared")
 
     def _check_scale(self, xyz: np.ndarray, piece: Piece) -> None:
-        """Warn if the atoms of a piece are much nearer or further apart than those of the first."""
+        """Warn if distances between atoms differ from the first piece by a factor as between units."""
         if piece is self.scaled:
             return
         self.scaled = piece
@@ -250,7 +250,7 @@ class Store:
             self.times.append(times)
 
     def _finish_times(self) -> np.ndarray | None:
-        """Return the times of all frames; None unless every piece has some."""
+        """Return the times of all frames; None unless every piece has times."""
         if self.untimed and self.any_times:
             warn_user(
                 f"{self.untimed} holds no times, so the times of all frames are dropped. Leave it out, or "
@@ -259,7 +259,7 @@ class Store:
         return None if self.untimed else self.times.finish()
 
     def frames(self, top: "str | md.Topology | None", *, reading: dict[str, object] | None) -> Frames:
-        """Return all that was loaded, with the arguments that read it again."""
+        """Return all loaded frames, with the arguments that read them again."""
         plan = self.plan
         times = self._finish_times()
         if not self.spread:
@@ -290,7 +290,7 @@ class Store:
 
 
 def _warn_of_overlap(last_time: float | None, times: np.ndarray | None, piece: Piece) -> None:
-    """Warn if a piece starts at a time before the last of the piece before it."""
+    """Warn if a piece starts before the end of the previous piece."""
     if last_time is not None and times is not None and times[0] < last_time - 1e-3 - 1e-6 * abs(last_time):
         warn_user(
             f"{piece.name} starts at {times[0]:g} ps, before the end of the piece before it at "
@@ -299,7 +299,7 @@ def _warn_of_overlap(last_time: float | None, times: np.ndarray | None, piece: P
 
 
 def _as_slice(rows: np.ndarray) -> slice | np.ndarray:
-    """Return ascending rows as a slice if their steps are equal: it makes no copy of the other atoms."""
+    """Return ascending rows as a slice if their steps are equal, which avoids a copy of the other atoms."""
     steps = np.unique(np.diff(rows))
     return (
         rows if len(steps) > 1 else slice(int(rows[0]), int(rows[-1]) + 1, int(steps[0]) if len(steps) else 1)
@@ -307,7 +307,7 @@ def _as_slice(rows: np.ndarray) -> slice | np.ndarray:
 
 
 def _check_box(chunk: "md.Trajectory", rows: slice | np.ndarray, numbers: np.ndarray, piece: Piece) -> None:
-    """Raise if a frame has a periodic box that cannot be one."""
+    """Raise if a frame has an invalid periodic box."""
     if (chunk.unitcell_lengths is None) != (chunk.unitcell_angles is None):
         raise InputValueError(
             f"Periodic boxes must have lengths and angles; those of {piece.name} lack one of the two. "
@@ -331,7 +331,7 @@ def _check_box(chunk: "md.Trajectory", rows: slice | np.ndarray, numbers: np.nda
 
 
 def _distance_between_atoms(xyz: np.ndarray) -> float:
-    """Return the median distance of the atoms of a frame from the nearest other one."""
+    """Return the median distance between each atom of a frame and its nearest atom."""
     from scipy.spatial import cKDTree
 
     if len(xyz) == 1:
@@ -346,7 +346,7 @@ def _is_line(xyz: np.ndarray) -> np.ndarray:
 
 
 def _is_same(xyz: np.ndarray, time: float | None, next_xyz: np.ndarray, next_time: float | None) -> bool:
-    """Whether two pieces share a frame: the same place within the precision of XTC, and the same time."""
+    """Return whether two frames agree in time and, within the precision of XTC, in coordinates."""
     if not np.abs(xyz - next_xyz).max() <= 1.5e-3:  # two roundings to 0.001 nm, and that of the centroid
         return False
     return time is None or next_time is None or abs(next_time - time) <= 1e-3 + 1e-6 * abs(time)

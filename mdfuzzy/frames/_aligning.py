@@ -1,4 +1,4 @@
-"""What to fit every frame on: the aligned atoms, the reference structure, and which molecules move along."""
+"""Prepare the alignment of frames: the aligned atoms and the reference structure."""
 
 import os
 from dataclasses import dataclass, replace
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What to fit every frame on.
+    """The atoms and the reference structure that every frame is fitted on.
 
     Attributes
     ----------
     atoms : (m,) int64
         The aligned atoms, ascending.
     selection : str
-        The same in words.
+        The aligned atoms in words.
     weights : (m,) float64
-        Their weights, which sum to 1.
+        The weights of the aligned atoms, which sum to 1.
     reference : (m, 3) float64 or None
-        Their coordinates in the reference structure; None until the first frame was read.
+        The coordinates of the aligned atoms in the reference structure; None until the first frame was read.
     """
 
     atoms: np.ndarray
@@ -39,7 +39,7 @@ class Fit:
     reference: np.ndarray | None
 
     def onto(self, reference: np.ndarray, name: str) -> "Fit":
-        """Return the same with a reference structure (m, 3), which an error calls by its `name`."""
+        """Return the fit with a reference structure (m, 3), which errors call by its `name`."""
         reference = reference.astype(np.float64)
         reference = reference - self.weights @ reference
         moments = np.linalg.eigvalsh(reference.T @ reference)
@@ -59,18 +59,18 @@ class Fit:
 def make_fit(
     topology: "md.Topology", align: str | npt.ArrayLike, reference: object, *, mass_weighted: bool
 ) -> Fit:
-    """Decide what to fit frames on, or raise.
+    """Return the fit of frames that is defined by the arguments of `load`, or raise.
 
     Parameters
     ----------
     topology : md.Topology
-        Of the frames.
+        The topology of the frames.
     align : str or (m,) array of int
         The aligned atoms.
     reference : path, md.Trajectory, AlignedFrames or None
-        The structure to fit on; None is the first frame.
+        The structure to fit on; None stands for the first frame.
     mass_weighted : bool
-        Whether atoms count by their masses.
+        Whether atoms are weighted by their masses.
     """
     atoms, selection = select_atoms(topology, align, name="align")
     check_residues(topology, atoms)

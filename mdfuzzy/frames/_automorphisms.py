@@ -1,4 +1,4 @@
-"""Which atoms of a residue are equivalent: automorphisms of its bonded graph, with or without reflections."""
+"""Find equivalent atoms of a residue by automorphisms of its bonded graph, with or without reflections."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +13,7 @@ from mdfuzzy.frames.symmetry import closure, independent_parts
 if TYPE_CHECKING:
     import mdtraj as md
 
-#: The largest group that is looked through.
+#: The largest group that is enumerated.
 MOST = 20_000
 #: Two atoms without a bond in the topology are bonded if they are nearer than this share of the sum of their
 #: van der Waals radii, as in VMD.
@@ -33,13 +33,13 @@ class Fragment:
     atoms : (m,) int64
         Atoms of the topology.
     xyz : (frames, m, 3) float64
-        Their coordinates in some frames, nm, whole.
+        The coordinates of the atoms in some frames, in nm, with whole molecules.
     edges : (bonds, 2) int64
-        Bonds between them, by their places.
+        The bonds between the atoms, as pairs of indices.
     colors : tuple
         Atoms of different colours are not equivalent.
     selected : (m,) bool
-        Which of them are compared.
+        Whether each atom is compared.
     inverting : (m,) bool
         Atoms whose three neighbours do not keep their handedness: amines.
     """
@@ -76,7 +76,7 @@ class Fragment:
                 volume = float(np.linalg.det(away[:, places]).mean())
                 a, b, c = (sorted(around)[place] for place in places)
                 found[center, a, b, c] = volume
-        # The same for equivalent atoms, or what keeps handedness might be no group.
+        # Equal for equivalent atoms; otherwise the permutations that keep handedness might not form a group.
         orbit = self._orbits
         sizes: dict[int, list[float]] = {}
         for (center, *_), volume in found.items():
@@ -85,7 +85,7 @@ class Fragment:
 
     @cached_property
     def _orbits(self) -> list[int]:
-        """A number for each atom, the same for equivalent ones."""
+        """Return a number for each atom, the same for equivalent atoms."""
         orbit = list(range(len(self.atoms)))
 
         def top(place: int) -> int:
@@ -99,7 +99,7 @@ class Fragment:
         return [top(place) for place in range(len(orbit))]
 
     def keeps_chirality(self, permutation: np.ndarray) -> bool:
-        """Whether every tetrahedral atom keeps the handedness of its neighbours."""
+        """Return whether every tetrahedral atom keeps the handedness of its neighbours."""
         for (center, *around), volume in self.volumes.items():
             images = [int(permutation[place]) for place in around]
             a, b, c = sorted(images)
@@ -131,10 +131,9 @@ class Fragment:
         return [np.array(members) for _, members in sets]
 
     def groups(self, *, reflections: bool) -> list[tuple[np.ndarray, np.ndarray | None]]:
-        """Return places of selected atoms, and the group that acts on them, (g, places); None if it is too
-        large.
+        """Return indices of selected atoms and the group that acts on them, (g, m); None if it is too large.
 
-        The groups are independent of each other; those that move no selected atom are left out.
+        The groups are independent of each other; groups that move no selected atom are omitted.
         """
         found: list[tuple[np.ndarray, np.ndarray | None]] = []
         for generators in self._together(reflections):
@@ -154,7 +153,7 @@ class Fragment:
         return found
 
     def describe(self, places: np.ndarray, names: list[str], symbols: list[str]) -> str:
-        """Return in words what some atoms are."""
+        """Return a description of some atoms in words."""
         import networkx
 
         chosen = [symbols[place] for place in places]
@@ -179,7 +178,7 @@ def find_fragments(
     Parameters
     ----------
     topology : md.Topology
-        Of all atoms.
+        The topology of all atoms.
     chosen : (m,) int64
         The atoms that are compared.
     xyz : (frames, atoms, 3)

@@ -1,4 +1,4 @@
-"""Times of frames: those that a file holds, or those that the caller gives instead."""
+"""Determine the times of frames, from files or from the time step of the caller."""
 
 from dataclasses import dataclass, field
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from mdfuzzy._messages import counted, warn_user
 
-#: Times of a file that differ from the given ones by this share are wrong; less is rounding.
+#: The relative difference from the given times above which times of a file are wrong; less is rounding.
 _TOLERANCE = 0.01
 
 
@@ -30,18 +30,19 @@ class Clock:
         Parameters
         ----------
         times : (size,) array or None
-            Those in the file.
+            The times in the file.
         first : int
             The number of the first of these frames in the trajectory.
         size : int
-            How many there are.
+            The number of these frames.
         name : str
             The file.
 
         Returns
         -------
         (size,) array or None
-            If the file holds times `timestep` apart, or one frame only, its own.
+            The times of the file if they are `timestep` apart or if it has one frame only; else the given
+            times.
         """
         if self.timestep is None:
             return times
@@ -54,7 +55,7 @@ class Clock:
         return own if times is None or name in self._replaced else times
 
     def warn_of_replaced(self) -> None:
-        """Say once for all files whose times were replaced."""
+        """Warn once for all files whose times were replaced."""
         if not self._replaced:
             return
         name, step = next(iter(self._replaced.items()))

@@ -1,4 +1,4 @@
-"""The symmetry of the loaded atoms: found from their bonds, or made of permutations that the user gives."""
+"""Find the symmetry of the loaded atoms from their bonds or from given permutations."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     #: What `load` takes: whether to look for equivalent atoms, permutations, or those of other frames.
     Wanted: TypeAlias = bool | Literal["graph"] | str | Sequence[Sequence[Sequence[int]]] | Symmetry | None
 
-#: Frames of which bonds and handedness are taken.
+#: The number of frames from which bonds and handedness are determined.
 FRAMES = 25
 _SAFE = "backbone or name CB"
 _HYDROGEN = frozenset({"H", "D"})
 
 
 def check_wanted(wanted: "Wanted", *, has_topology: bool) -> None:
-    """Raise if `wanted` is nothing that `find_symmetry` takes."""
+    """Raise if `wanted` is not valid for `find_symmetry`."""
     if wanted is None or isinstance(wanted, bool | str | Symmetry):
         if not has_topology and (wanted is True or isinstance(wanted, str)):
             raise InputValueError(
@@ -49,17 +49,18 @@ def find_symmetry(
     Parameters
     ----------
     wanted : see `load`
-        What the user asks for.
+        The symmetry that the user requests.
     topology : md.Topology or None
         Of all atoms.
     atoms : (m,) int64
-        The loaded ones, ascending.
+        The loaded atoms, ascending.
     xyz : (frames, all atoms, 3)
         Some frames, nm.
     vectors : (frames, 3, 3) or None
         Their periodic boxes.
     superpose : bool
-        Whether pairs of frames are superposed: then the whole group is limited, otherwise each part.
+        Whether pairs of frames are superposed. If so, the size of the whole group is limited, otherwise the
+        size of each part.
     """
     if wanted is None or wanted is False:
         return None
@@ -79,7 +80,7 @@ def find_symmetry(
 def warn_of_equivalent(
     topology: "md.Topology", atoms: np.ndarray, xyz: np.ndarray, vectors: np.ndarray | None
 ) -> None:
-    """Warn of heavy atoms that are equivalent but count as different ones, by one residue of each kind."""
+    """Warn of equivalent heavy atoms that are not exchanged, with one residue of each kind as example."""
     chosen: dict[md.core.topology.Residue, list[int]] = {}
     for index in atoms:
         atom = topology.atom(index)
@@ -155,7 +156,7 @@ def _found(
 def _limited(
     parts: list[Equivalence], n_atoms: int, weights: list[float], *, superpose: bool
 ) -> tuple[Symmetry | None, list[str]]:
-    """Return the parts that there is room for, the largest weights first, and the others in words."""
+    """Return the parts within the size limit, the largest weights first, and the others in words."""
     kept, left, order = [], [], 1
     for at in sorted(range(len(parts)), key=lambda at: (-weights[at], at)):
         size = len(parts[at])

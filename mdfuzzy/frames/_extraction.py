@@ -1,4 +1,4 @@
-"""What to take from every frame: the selected atoms, centred, and the backbone torsions."""
+"""Extract the selected atoms, centred, and the backbone torsions from every frame."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Taken(NamedTuple):
-    """What was taken from some frames."""
+    """The data extracted from some frames."""
 
     xyz: np.ndarray  # (n, atoms, 3) float64, centred, or superposed on the reference by the aligned atoms
     angles: np.ndarray  # (n, torsions) float32, degrees
@@ -38,24 +38,24 @@ class Taken(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What to take from every frame.
+    """The data to extract from every frame.
 
     Attributes
     ----------
     atoms : (m,) int64
         The selected atoms, ascending.
     selection : str
-        The same in words.
+        The selected atoms in words.
     torsions : Torsions
         The backbone torsions, which may involve other atoms.
     trees : (bonds, 2) int32
-        The bonds along which molecules are put together, from their roots outwards.
+        The bonds along which molecules are made whole, from their roots outwards.
     whole : bool or None
-        Whether to do that always, never, or where there is a box.
+        Whether to make molecules whole always, never, or if there is a box (None).
     masses : (m,) float64 or None
         The masses of the selected atoms over their mean, if these weight them.
     fit : Fit or None
-        What frames are fitted on; None if each pair is superposed instead.
+        The structure that frames are fitted on; None if each pair is superposed instead.
     molecules : (atoms,) int or None
         The molecule of every atom of the topology, where molecules are brought to the fitted atoms.
     symmetry : see `load`
@@ -83,7 +83,7 @@ class Plan:
         return np.searchsorted(self.needed, atoms)
 
     def makes_whole(self, chunk: "md.Trajectory", piece: Piece) -> bool:
-        """Whether the molecules of these frames are to be put together."""
+        """Return whether the molecules of these frames are made whole."""
         if self.whole and not has_box(chunk):
             raise InputValueError(
                 f"`whole` must not be True for frames without a periodic box; {piece.name} has none. "
@@ -106,7 +106,7 @@ class Plan:
         return replace(self, fit=self.fit.onto(aligned, "the first frame"))
 
     def take(self, chunk: "md.Trajectory", rows: slice | np.ndarray | list[int], piece: Piece) -> Taken:
-        """Take what is needed from some frames of a chunk."""
+        """Extract the data from some frames of a chunk."""
         import mdtraj as md
 
         xyz, taken, moved = self._gather(chunk, rows, piece)
@@ -119,7 +119,7 @@ class Plan:
             selected, aligned = np.split(taken[finite], [len(self.atoms)], axis=1)
             selected, found = np.full((len(taken), len(self.atoms), 3), np.nan), selected
             selected[finite] = self.fit.alignment().apply(aligned, found)
-        # Molecules that cannot be put together get torsions by the nearest images of their atoms.
+        # Torsions of molecules that cannot be made whole use the nearest images of their atoms.
         box = [] if len(self.trees) or not has_box(chunk) else _box(chunk, rows)
         frames = md.Trajectory(xyz, None, None, *box)
         angles = md.compute_dihedrals(frames, self._among_needed(self.torsions.quartets), periodic=bool(box))
@@ -164,9 +164,9 @@ def make_plan(
     mass_weighted: bool = False,
     symmetry: "Wanted" = None,
 ) -> Plan:
-    """Decide what to take from frames with a topology, and warn of what may surprise.
+    """Plan the extraction from frames with a topology, and warn of possible pitfalls.
 
-    Indices of atoms are called "chosen by index" unless `words` says better where they come from.
+    Atom indices are described as "chosen by index" unless `words` describes their origin.
     """
     check_wanted(symmetry, has_topology=True)
     indices, selection = select_atoms(topology, atoms, least=3 if align is None else 1)
@@ -197,9 +197,9 @@ def make_plan_for_features(
     used: np.ndarray,
     words: str | None = None,
 ) -> Plan:
-    """Decide what to take from frames of which features are computed from the atoms `used`.
+    """Plan the extraction from frames if features are computed from the atoms `used`.
 
-    `atoms` are those that structures of the frames have.
+    `atoms` are the atoms of structures of the frames.
     """
     indices, selection = select_atoms(topology, atoms, least=1)
     check_residues(topology, indices)
@@ -218,7 +218,7 @@ def make_plan_for_arrays(
     mass_weighted: bool = False,
     symmetry: "Wanted" = None,
 ) -> Plan:
-    """Decide what to take from frames without a topology."""
+    """Plan the extraction from frames without a topology."""
     for name, value in (("align", align), ("reference", reference), ("mass_weighted", mass_weighted or None)):
         if value is not None:
             raise InputValueError(
@@ -244,7 +244,7 @@ def make_plan_for_arrays(
 
 
 def warn_of_open_box(chunk: "md.Trajectory", plan: Plan) -> None:
-    """Warn if molecules may be divided by the boundary and there are no bonds to put them together."""
+    """Warn if molecules may be broken across the boundary and cannot be made whole without bonds."""
     if plan.whole is None and len(plan.trees) == 0 and plan.molecules is None and has_box(chunk):
         warn_user(
             "The frames have a periodic box but the topology has no bonds, so molecules that the boundary "

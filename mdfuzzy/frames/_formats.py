@@ -1,4 +1,4 @@
-"""Trajectory files: what each format holds, and their frames in chunks of bounded size."""
+"""Read trajectory files in chunks of bounded size, with the properties of each format."""
 
 import contextlib
 import errno
@@ -30,7 +30,7 @@ _NETCDF = frozenset({".nc", ".ncdf", ".netcdf"})
 _MMCIF = frozenset({".pdbx", ".pdbx.gz", ".cif", ".cif.gz", ".mmcif", ".mmcif.gz"})
 _WITH_TOPOLOGY = _HDF5 | _PDB | _MMCIF | {".lh5", ".gro", ".arc", ".gsd", ".mol2", ".hoomdxml"}
 
-#: Formats that `md.iterload` really streams.
+#: Formats that `md.iterload` streams without reading the whole file.
 _ITERATED = _NETCDF | {
     ".trr",
     ".dcd",
@@ -43,11 +43,11 @@ _ITERATED = _NETCDF | {
 
 #: Formats whose libraries can end the process if a file is damaged.
 _GUARDED = _HDF5 | {".lh5", ".dtr", ".stk"}
-#: These, and those that are checked here because their libraries would do the same.
+#: These, and formats that are checked here because their libraries would do the same.
 _TRUSTING = _GUARDED | {".xtc", ".trr", ".dcd"}
 #: Formats that are folders, or may be.
 _FOLDERS = frozenset({".dtr", ".stk"})
-#: What may be wrong with a disk or the rights to it, and is no damage of a file.
+#: System errors of a disk or of permissions, which do not indicate a damaged file.
 _SYSTEM = frozenset(
     {errno.EACCES, errno.EPERM, errno.EIO, errno.ENOENT, errno.ESTALE, errno.EMFILE, errno.ENFILE}
 )
@@ -55,7 +55,7 @@ _SYSTEM = frozenset(
 #: Formats that hold times in ps. For all others mdtraj counts frames and calls that the time.
 _TIMED = _NETCDF | _HDF5 | {".xtc", ".trr", ".gro", ".dtr", ".stk"}
 
-#: Bytes of coordinates, all atoms, that are in memory at a time.
+#: The number of bytes of coordinates, of all atoms, that are in memory at a time.
 _CHUNK_BYTES = 8 * 2**20
 _CHUNK_FRAMES = 4096
 
@@ -67,22 +67,22 @@ def extension(path: str) -> str:
 
 
 def chunk_frames(n_atoms: int) -> int:
-    """Return how many frames of so many atoms are read at a time."""
+    """Return the number of frames with `n_atoms` atoms that are read at a time."""
     return int(np.clip(_CHUNK_BYTES // (12 * n_atoms), 1, _CHUNK_FRAMES))
 
 
 def has_topology(path: str) -> bool:
-    """Whether a file of this format names its atoms."""
+    """Return whether the format of a file includes a topology."""
     return extension(path) in _WITH_TOPOLOGY
 
 
 def has_times(path: str | None, times: np.ndarray) -> bool:
-    """Whether `times`, as mdtraj gives them, are times and not the frame numbers it makes up (integers)."""
+    """Return whether `times` from mdtraj are real times and not frame numbers (integers)."""
     return (path is None or extension(path) in _TIMED) and not np.issubdtype(times.dtype, np.integer)
 
 
 def check_file(path: str, *, name: str) -> None:
-    """Raise if a file is missing, is no file, has a name that cannot be written down, or cannot be read."""
+    """Raise if a path is missing, is not a file, has an unprintable name, or cannot be read."""
     from mdtraj.formats.registry import FormatRegistry
 
     _check_name(path, name)
@@ -109,7 +109,7 @@ def check_file(path: str, *, name: str) -> None:
 
 
 def _check_name(path: str, name: str) -> None:
-    """Raise if a path cannot be written into tables, reports and messages of one line."""
+    """Raise if a path cannot be written in tables, reports and messages of one line."""
     # Cc: control characters, line breaks among them; Cs: bytes that are not UTF-8; Zl, Zp: line separators.
     if any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in path):
         raise InputValueError(
@@ -119,7 +119,7 @@ def _check_name(path: str, name: str) -> None:
 
 
 def _check_kind(path: str, name: str) -> None:
-    """Raise if it is no regular file that may be read."""
+    """Raise if a path is not a readable regular file."""
     mode = os.stat(path).st_mode
     if stat.S_ISDIR(mode):
         if extension(path) in _FOLDERS:
@@ -154,7 +154,7 @@ def read_topology(path: str, *, name: str = "top") -> "md.Topology":
 
 
 def stream(path: str, topology: "md.Topology") -> Iterator["md.Trajectory"]:
-    """Yield every frame of a file, all atoms, in chunks; raise if the file is not what it should be.
+    """Yield every frame of a file, with all atoms, in chunks; raise if the file is damaged.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def stream(path: str, topology: "md.Topology") -> Iterator["md.Trajectory"]:
             raise type(error)(f"{path!r} could not be read: {error.strerror}.") from error
         _refuse_atoms(path, topology, error)
         words = f", {error}" if isinstance(error, DamageError) else f" ({_words(error)})"
-        # What was read up to here is known for our own readers; others may have read a part of a chunk.
+        # Our own readers know how many frames were read; others may have read a part of a chunk.
         known = count if isinstance(error, DamageError) and extension(path) == ".xtc" else readable
         _refuse_damaged(path, _count_readable(path, topology) if known is None else known, words, error)
     if count == 0:
@@ -202,7 +202,7 @@ def stream(path: str, topology: "md.Topology") -> Iterator["md.Trajectory"]:
 
 
 class _UnsoundError(Exception):
-    """Before any frame was read: how many there are before what is wrong, and what that is."""
+    """Damage found before reading: the number of sound frames before it, and its description."""
 
     def __init__(self, readable: int, why: Exception) -> None:
         super().__init__(str(why))
@@ -211,7 +211,7 @@ class _UnsoundError(Exception):
 
 
 def _check_whole(path: str, n_atoms: int) -> int | None:
-    """Raise `_UnsoundError` if a file is not whole; return its number of frames if that is known now."""
+    """Raise `_UnsoundError` if a file is incomplete; return its number of frames if known."""
     kind = extension(path)
     frames: int | None = None
     if kind in _NETCDF:  # here the library would fill what is missing with zeros
@@ -221,7 +221,7 @@ def _check_whole(path: str, n_atoms: int) -> int | None:
         frames, problem = check_trr(path, n_atoms)
     elif kind == ".dcd":
         frames, _, problem = check_dcd(path, n_atoms)
-        frames = frames or None  # kinds that are not checked: what the library reads
+        frames = frames or None  # formats that are not checked: all frames that the library reads
     else:
         frames, problem = check_text(path, kind, n_atoms)
         frames = frames or None
@@ -243,7 +243,7 @@ def _refuse_atoms(path: str, topology: "md.Topology", error: Exception) -> None:
 
 
 def frame_count(path: str) -> int | None:
-    """Return the number of frames in a file if that can be known without reading it, else None."""
+    """Return the number of frames of a file, or None if it requires reading the file."""
     import mdtraj as md
 
     kind = extension(path)
@@ -255,7 +255,7 @@ def frame_count(path: str) -> int | None:
         if kind in _NETCDF | {".trr", ".dcd"}:
             with plain_path(path) as plain, md.open(plain) as file:
                 return len(file)
-    except Exception:  # a damaged file: the reader will say what is wrong with it
+    except Exception:  # a damaged file: the reader will describe the damage
         pass
     return None
 
@@ -337,7 +337,7 @@ def _check_atoms(count: int, topology: "md.Topology") -> None:
 
 
 def _atoms_in(path: str) -> int | None:
-    """Return the number of atoms of the first frame of a file, or None if it cannot be found out."""
+    """Return the number of atoms of the first frame of a file, or None if it cannot be determined."""
     import mdtraj as md
 
     try:
@@ -351,7 +351,7 @@ def _atoms_in(path: str) -> int | None:
 
 
 def _count_readable(path: str, topology: "md.Topology") -> int:
-    """Return how many whole frames a damaged file has before the damage."""
+    """Return the number of complete frames before the damage of a file."""
     count = 0
     with contextlib.suppress(Exception):
         for chunk in _chunks(path, topology, 1):

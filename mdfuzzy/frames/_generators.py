@@ -1,8 +1,8 @@
-"""Generators of the automorphisms of a small coloured graph.
+"""Find generators of the automorphisms of a small coloured graph.
 
-One atom after the other is fixed. Before that, each atom that may be its image is tried: a generator for
-every one that is no image yet (a strong generating set of Schreier and Sims). Colours that are refined by
-those of the neighbours leave little to try.
+The atoms are fixed one after another. Before an atom is fixed, each atom that may be its image is tried, and
+gives a generator unless it is an image already (a strong generating set of Schreier and Sims). Colours are
+refined by the colours of the neighbours, so that few atoms must be tried.
 """
 
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ def _numbers(keys: Sequence[tuple[object, ...]]) -> list[int]:
 
 
 def _refined(colors: Sequence[int], neighbors: list[list[int]]) -> list[int]:
-    """Return colours that also tell apart nodes with neighbours of different colours, and so on."""
+    """Return refined colours, which also distinguish nodes by the colours of their neighbours."""
     now, count = list(colors), 0
     while len(set(now)) > count:
         count = len(set(now))

@@ -1,4 +1,4 @@
-"""Symmetry by permutations that the user gives: names of atoms within a residue, or indices, as cycles."""
+"""Read permutations of the user: cycles of atom names within a residue, or of atom indices."""
 
 from collections.abc import Sequence
 from math import prod
@@ -12,9 +12,9 @@ from mdfuzzy.frames.symmetry import Equivalence, Symmetry, closure, independent_
 if TYPE_CHECKING:
     import mdtraj as md
 
-#: The largest group if pairs are superposed: each permutation is searched.
+#: The largest group if pairs are superposed, because each permutation is searched.
 MOST_SUPERPOSED = 128
-#: The largest of the independent groups without superposition, where they cost next to nothing.
+#: The largest independent group without superposition, where permutations take little time.
 MOST_ALIGNED = 1024
 #: The largest group that is counted.
 _COUNTED = 20_000

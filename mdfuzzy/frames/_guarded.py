@@ -1,7 +1,7 @@
-"""Files that are read in a second process, because a damaged one can end the process that reads it.
+"""Read files in a second process, because a damaged file can end the process that reads it.
 
-The HDF5 and DTR libraries trust what they read. The process stays for the next file, and is replaced when it
-has ended.
+The HDF5 and DTR libraries trust the data that they read. The process is kept for the next file, and replaced
+if it has ended.
 """
 
 import atexit
@@ -50,7 +50,7 @@ def count(path: str) -> int:
 
 
 def _answers(request: str, *arguments: object) -> Iterator[Any]:
-    """Yield what the other process answers; raise what it raises, and a `DamageError` if it dies."""
+    """Yield the answers of the other process; raise its errors, and a `DamageError` if it dies."""
     process = _take()
     requests, answers = _pipes(process)
     whole = False  # whether all of the answer was read
@@ -86,7 +86,7 @@ def _take() -> subprocess.Popen[bytes]:
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    """Return where requests go, and where answers come from."""
+    """Return the pipe for requests and the pipe for answers."""
     assert process.stdin is not None
     assert process.stdout is not None
     return process.stdin, process.stdout
@@ -108,7 +108,7 @@ def _end_idle() -> None:
 
 
 def serve() -> None:
-    """Answer requests until there are no more: what the other process does."""
+    """Answer requests in the other process until there are no more."""
     requests = sys.stdin.buffer
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # libraries print, too
@@ -129,7 +129,7 @@ def serve() -> None:
 
 
 def _plain(error: Exception) -> Exception:
-    """Return an error that the other process can make again: some of those of HDF5 hold open files."""
+    """Return an error that can be sent to another process; some HDF5 errors hold open files."""
     if isinstance(error, ImportError | MemoryError | DamageError):
         return type(error)(str(error))
     return DamageError(f"{type(error).__name__}: {' '.join(str(error).split())[:120]}")

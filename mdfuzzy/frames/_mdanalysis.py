@@ -1,4 +1,4 @@
-"""Universes and atom groups of MDAnalysis as pieces of trajectories. It works in Angstrom, mdfuzzy in nm."""
+"""Read MDAnalysis universes and atom groups as pieces of trajectories, with Angstrom converted to nm."""
 
 import warnings
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ _ANGSTROM_PER_NM = 10
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UniversePiece:
-    """Frames of a universe, whose trajectory is moved through and must be put back by `kept_places`.
+    """Frames of a universe; `kept_places` restores the current frame after reading.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class UniversePiece:
         return len(self.data)
 
     def topology(self) -> None:
-        """Return None: the topology of universes is made of all of them together."""
+        """Return None, because the topology is made from all universes together."""
 
     def frame_count(self) -> int:
         return self.count
@@ -78,7 +78,7 @@ class UniversePiece:
 
 @dataclass
 class Chunk:
-    """Frames of a piece that were collected so far: the universe is moved by someone else."""
+    """Frames collected so far, while other code moves through the universe."""
 
     piece: UniversePiece
     xyz: list[np.ndarray] = field(default_factory=list)
@@ -158,7 +158,7 @@ class Universes:
         return None if self.atoms is None else "the AtomGroup"
 
     def chosen(self, atoms: Any) -> Any:
-        """Return the AtomGroup that was given, or else `atoms`; not both."""
+        """Return the given AtomGroup or else `atoms`; raise if both are given."""
         if self.atoms is None:
             return atoms
         if atoms is not None:
@@ -182,7 +182,7 @@ class Universes:
 
 
 def is_of_mdanalysis(item: object) -> bool:
-    """Whether something is a universe, an atom group or the like, or a list in which one is."""
+    """Return whether an item is an object of MDAnalysis, or a list that holds one."""
     if isinstance(item, list | tuple):
         return any(map(is_of_mdanalysis, item))
     kinds = {kind.__module__.partition(".")[0] for kind in type(item).__mro__}
@@ -192,8 +192,8 @@ def is_of_mdanalysis(item: object) -> bool:
 def open_universes(paths: Any) -> Universes:
     """Return the pieces that universes or atom groups stand for, or raise.
 
-    The frames have all atoms of the universes if these are alike. Otherwise, for example if one holds more
-    water than another, they have the molecules that the selected atoms belong to.
+    If all universes have the same atoms, the frames have all of them. Otherwise, for example if one universe
+    has more water than another, they have the molecules that the selected atoms belong to.
     """
     items = [
         item if isinstance(item, list | tuple) else [item]
@@ -226,7 +226,7 @@ def open_universes(paths: Any) -> Universes:
 
 @contextmanager
 def kept_places(universes: "Iterable[Universe]") -> Iterator[None]:
-    """Put universes back to the frames at which they are now, whatever happens inside the block."""
+    """Restore the current frames of universes at the end of the block, also after an error."""
     places = {id(universe): (universe.trajectory, universe.trajectory.frame) for universe in universes}
     try:
         yield
@@ -323,7 +323,7 @@ def _parts(item: "Universe | AtomGroup", system: "AtomGroup", name: str) -> list
 
 
 def _has_times(universe: "Universe") -> bool:
-    """Whether the trajectory knows its times; otherwise MDAnalysis counts frames, with a warning."""
+    """Return whether the trajectory has times; otherwise MDAnalysis counts frames, with a warning."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         _ = universe.trajectory.ts.time

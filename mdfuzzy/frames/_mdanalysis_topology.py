@@ -1,4 +1,4 @@
-"""The topology of an MDAnalysis universe in mdtraj's terms; bonds that it lacks are guessed."""
+"""Convert the topology of an MDAnalysis universe to mdtraj, and guess missing bonds."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import mdtraj as md
     from MDAnalysis import AtomGroup, Universe
 
-#: Van der Waals radius in Angstrom of elements that MDAnalysis has none for: that of carbon.
+#: Van der Waals radius in Angstrom (the value of carbon) of elements for which MDAnalysis has none.
 _RADIUS = 1.7
 
 

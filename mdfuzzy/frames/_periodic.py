@@ -1,4 +1,4 @@
-"""Periodic boxes: molecules that the boundary divides are put together along their bonds."""
+"""Make molecules whole across periodic boundaries along their bonds."""
 
 from typing import TYPE_CHECKING
 
@@ -9,15 +9,15 @@ if TYPE_CHECKING:
 
 
 def has_box(chunk: "md.Trajectory") -> bool:
-    """Whether frames have a periodic box with a volume."""
+    """Return whether frames have a periodic box with a volume."""
     return chunk.unitcell_lengths is not None and bool((chunk.unitcell_lengths > 0).all())
 
 
 def box_vectors(lengths: np.ndarray, angles: np.ndarray) -> np.ndarray:
     """Return the three vectors (rows) of each box, (n, 3, 3) float64.
 
-    The usual orientation: the first along x, the second in the xy plane. (mdtraj's own
-    `unitcell_vectors` loops over the frames in Python, which takes longer than to read them.)
+    The orientation is the usual one, with the first vector along x and the second in the xy plane.
+    (`unitcell_vectors` of mdtraj loops over the frames in Python, which takes longer than reading them.)
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ def box_vectors(lengths: np.ndarray, angles: np.ndarray) -> np.ndarray:
     return vectors
 
 
-#: Shorter edges, nm, are no box of atoms: less than the shortest bond.
+#: The shortest valid edge of a box in nm, less than the shortest bond.
 _LEAST_EDGE = 0.05
 
 
 def unsound_box(lengths: np.ndarray, angles: np.ndarray) -> int | None:
-    """Return the first frame whose box is no parallelepiped that holds an atom, or None.
+    """Return the first frame whose box is not a parallelepiped that can hold an atom, or None.
 
     Parameters
     ----------
@@ -68,13 +68,13 @@ def unsound_box(lengths: np.ndarray, angles: np.ndarray) -> int | None:
 def make_whole(xyz: np.ndarray, lengths: np.ndarray, angles: np.ndarray, trees: np.ndarray) -> None:
     """Move atoms by whole boxes so that no bond reaches across the boundary, in place.
 
-    Each bond of a spanning tree tells by how many boxes its outer atom is off from its inner one: the nearest
-    integers to the bond vector in units of the box. These add up from the root outwards.
+    Each bond of a spanning tree gives the number of boxes between its outer and its inner atom: the nearest
+    integers to the bond vector in units of the box. These numbers add up from the root outwards.
 
     Parameters
     ----------
     xyz : (n, atoms, 3) float32
-        Coordinates in nm; frames without a divided molecule are left as they are, to the last bit.
+        Coordinates in nm; frames without a broken molecule stay bitwise unchanged.
     lengths, angles : (n, 3)
         The boxes.
     trees : (bonds, 2) int
@@ -105,8 +105,9 @@ def bring_together(
     """Move molecules by whole boxes to the images nearest to some atoms, in place.
 
     The first molecule of the `fixed` atoms stays where it is. Their other molecules follow in order, each to
-    the image nearest to the fixed atoms before it, and at last the molecules of the `chosen` atoms. The place
-    of a molecule is the centroid of its fixed or chosen atoms; its distance is that to the nearest atom.
+    the image nearest to the fixed atoms before it, and finally the molecules of the `chosen` atoms. The
+    position of a molecule is the centroid of its fixed or chosen atoms; distances are measured to the
+    nearest atom.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ def bring_together(
     Returns
     -------
     (n,) bool
-        Whether a molecule was moved.
+        Whether a molecule was moved in each frame.
     """
     moved = np.zeros(len(xyz), bool)
     with np.errstate(all="ignore"):  # unsound boxes and coordinates are reported later, with their frame

@@ -1,4 +1,4 @@
-"""Paths that libraries written in C take."""
+"""Provide ASCII paths for libraries written in C."""
 
 import os
 import tempfile
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def plain_path(path: str) -> Iterator[str]:
-    """Yield a path of the same file in ASCII, which is all that some readers take: a link if need be.
+    """Yield an ASCII path of the same file, with a link if needed, for readers that require ASCII.
 
     Examples
     --------
@@ -32,4 +32,4 @@ def plain_path(path: str) -> Iterator[str]:
                 break
             yield link
             return
-    yield os.path.relpath(path)  # good where only a folder above is not in ASCII
+    yield os.path.relpath(path)  # sufficient if only a parent folder is not ASCII

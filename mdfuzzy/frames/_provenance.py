@@ -1,4 +1,4 @@
-"""Where frames come from: runs of frames at equal steps in a file or an object."""
+"""Record the sources of frames as runs at equal steps in a file or an object."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Source:
-    """Where a run of frames comes from: frames ``first + stride * arange(count)`` of one file or object.
+    """The source of a run of frames: ``first + stride * arange(count)`` of one file or object.
 
     Attributes
     ----------
@@ -17,7 +17,7 @@ class Source:
     trajectory : int
         The trajectory of the `Frames` that these frames belong to.
     first, stride, count : int
-        Which frames of the file they are.
+        The frames of the file.
     data : md.Trajectory, array, AtomGroup or None
         The caller's object, if there is no file; of an MDAnalysis universe the atoms that frames have.
     """
@@ -31,7 +31,7 @@ class Source:
 
 
 def source_frames(sources: Sequence[Source], indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which of the sources each frame comes from, and its number there, (m,) int64 both.
+    """Return the index of the source of each frame, and its number there, both (m,) int64.
 
     Examples
     --------
@@ -52,11 +52,11 @@ def chosen_sources(sources: Sequence[Source], indices: np.ndarray, kept: np.ndar
     Parameters
     ----------
     sources : sequence of Source
-        Of all frames.
+        The sources of all frames.
     indices : (m,) int array
-        The chosen ones, ascending.
+        The chosen frames, ascending.
     kept : (t,) int array
-        The trajectories that they belong to, ascending; these are numbered anew.
+        The trajectories that they belong to, ascending. These are renumbered from 0.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pieces of trajectories: a file, an `md.Trajectory`, an array or a universe, each as a stream of chunks."""
+"""Read pieces of trajectories (files, `md.Trajectory` objects, arrays, universes) as streams of chunks."""
 
 import glob
 import os
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import mdtraj as md
     from MDAnalysis import AtomGroup, Universe
 
-    #: What a piece of a trajectory is read from.
+    #: The sources of a piece of a trajectory.
     Item: TypeAlias = str | os.PathLike[str] | md.Trajectory | np.ndarray | Universe | AtomGroup
-    #: Trajectories, of which each may be a list of pieces.
+    #: Trajectories; each may be a list of pieces.
     Items: TypeAlias = Item | Sequence[Item | Sequence[Item]]
 
 _OBJECT_FRAMES = 4096
@@ -58,7 +58,7 @@ class FilePiece:
 
 @dataclass(frozen=True, eq=False)
 class TrajectoryPiece:
-    """The frames of the caller's `md.Trajectory`, which is never changed."""
+    """The frames of an `md.Trajectory` of the caller, which is never changed."""
 
     data: "md.Trajectory"
     path: None = None
@@ -92,7 +92,7 @@ class TrajectoryPiece:
 
 @dataclass(frozen=True, eq=False)
 class ArrayPiece:
-    """The frames of the caller's array (n, atoms, 3) in nm, which is never changed."""
+    """The frames of an array (n, atoms, 3) in nm of the caller, which is never changed."""
 
     data: np.ndarray
     path: None = None
@@ -109,7 +109,7 @@ class ArrayPiece:
     def read(self, topology: "md.Topology | None", numbers: np.ndarray) -> "md.Trajectory":
         import mdtraj as md
 
-        # Centred in float64 before it becomes float32, which far from the origin would cost digits.
+        # Centred in float64, because conversion to float32 far from the origin would lose digits.
         xyz = self.data[numbers].astype(np.float64)
         with np.errstate(invalid="ignore"):  # infinite coordinates are reported with file and frame
             xyz -= xyz.mean(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Frames with all their atoms, read again from where they come from."""
+"""Read frames again from their sources with all atoms."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from mdfuzzy.frames._readers import Piece
 
-#: Up to so many frames of a file for each that is wanted, all of them are read in chunks: a single frame
-#: takes about ten times as long (XTC files of 22 atoms).
+#: If a file has at most this many frames for each requested one, all are read in chunks, because reading a
+#: single frame takes about ten times as long (XTC files of 22 atoms).
 _DENSE = 8
 
 
@@ -32,11 +32,11 @@ def read_back(
     sources : sequence of Source
         The runs of frames, in order.
     top : path or md.Topology
-        Their topology, or the file that holds it.
+        The topology of the sources, or the file that holds it.
     chosen : (m,) int64
-        Which frames, numbers over all sources.
+        The numbers of the requested frames, counted over all sources.
     times : (m,) float64 or None
-        Their times in ps.
+        The times of these frames in ps.
     """
     import mdtraj as md
 
@@ -83,7 +83,7 @@ def _open(source: Source) -> "Piece":
 def _parts(
     piece: "Piece", topology: "md.Topology", numbers: np.ndarray
 ) -> Iterator[tuple[slice, "md.Trajectory"]]:
-    """Yield frames of ascending numbers of a source in parts, and which of the numbers they are."""
+    """Yield frames of a source in parts, with the positions of their numbers in the request."""
     from mdfuzzy.frames._formats import chunk_frames
 
     if piece.path is None or numbers[-1] - numbers[0] >= _DENSE * len(numbers):

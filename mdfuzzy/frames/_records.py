@@ -1,4 +1,4 @@
-"""Records of TRR and DCD files, checked before a library in C trusts them."""
+"""Check records of TRR and DCD files before a C library reads them."""
 
 import os
 import struct
@@ -19,7 +19,7 @@ _TRR_MAGIC, _TRR_NAME = 1993, b"GMX_trn_file"
 
 
 def check_trr(path: str, n_atoms: int) -> tuple[int, Exception | None]:
-    """Return how many frames at the beginning of a TRR file are sound, and what is wrong with the next."""
+    """Return the number of sound frames at the beginning of a TRR file, and the error in the next frame."""
     end = os.path.getsize(path)
     place, frames = 0, 0
     with open(path, "rb") as file:
@@ -59,16 +59,16 @@ def _trr_width(box: int, vectors: tuple[int, ...], atoms: int) -> int:
 
 @dataclass(frozen=True)
 class DcdLayout:
-    """How the frames of a DCD file lie in it.
+    """The layout of the frames in a DCD file.
 
     Attributes
     ----------
     order : str
         ``"<"`` or ``">"``.
     claimed : int
-        The number of frames that the header names.
+        The number of frames that the header states.
     atoms : int
-        In each frame.
+        The number of atoms of each frame.
     begin : int
         The place of the first frame.
     marks : tuple of (int, int)
@@ -132,7 +132,7 @@ def _record(file: BinaryIO, order: str, words: str) -> bytes:
 
 
 def check_dcd(path: str, n_atoms: int) -> tuple[int, int, Exception | None]:
-    """Return how many frames of a DCD file are sound, how many its header names, and what is wrong."""
+    """Return the number of sound frames of a DCD file, the number in its header, and any error."""
     try:
         layout = read_dcd_layout(path)
     except DamageError as error:

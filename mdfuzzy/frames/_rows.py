@@ -1,4 +1,4 @@
-"""The features of frames that are read: one row per frame, chunk by chunk."""
+"""Collect rows of features, one per frame, chunk by chunk."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,9 +15,9 @@ from mdfuzzy.frames._readers import Piece
 if TYPE_CHECKING:
     import mdtraj as md
 
-    #: What a number of frames becomes: an array with a row for each.
+    #: A function that takes frames and returns an array with a row for each.
     Rows = Callable[[md.Trajectory], np.ndarray]
-    #: What takes the number of a trajectory and some of its rows, in order.
+    #: A function that takes the number of a trajectory and some of its rows, in order.
     Sink = Callable[[int, np.ndarray], None]
 
 
@@ -27,7 +27,7 @@ class RowStore(Store):
     Parameters
     ----------
     plan : Plan
-        Which molecules to put together, and which torsions to take.
+        The molecules to make whole, and the torsions to compute.
     topology : md.Topology or None
         All atoms of the frames.
     rows : callable
@@ -35,7 +35,7 @@ class RowStore(Store):
     sink : callable, optional
         Takes the rows instead of this store, with the number of their trajectory.
     scratch : Path, optional
-        A folder for rows that are more than memory holds.
+        A folder for rows that do not fit into memory.
     torsions : bool
         Whether to keep the backbone torsions as well.
     """
@@ -67,7 +67,7 @@ class RowStore(Store):
     ) -> None:
         import mdtraj as md
 
-        # The atoms of a chunk are ours alone: they may be moved.
+        # The atoms of a chunk belong to this process, so they may be moved.
         part = chunk.slice(rows, copy=False)
         together = len(self.plan.trees) > 0 and has_box(part)
         if together and self.plan.whole is not False:
@@ -105,7 +105,7 @@ class RowStore(Store):
             )
 
     def attributes(self, top: "str | md.Topology | None") -> dict[str, object]:
-        """Return what the frames of all rows are, as attributes of `Features`."""
+        """Return the properties of the frames of all rows as attributes of `Features`."""
         plan = self.plan
         return {
             "times": self._finish_times(),

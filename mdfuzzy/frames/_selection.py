@@ -1,4 +1,4 @@
-"""Which atoms to load, what may go wrong with them, and which torsions and bonds go along."""
+"""Select the atoms to load, with their torsions and bonds, and warn of pitfalls."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -35,7 +35,7 @@ def select_atoms(
 ) -> tuple[np.ndarray, str]:
     """Return the indices of the selected atoms, ascending, and the selection in words.
 
-    Errors call the selection by the `name` of its argument. Fewer than `least` atoms are one.
+    Errors call the selection by the `name` of its argument. Fewer than `least` atoms raise an error.
     """
     total = topology.n_atoms
     if atoms is None:
@@ -84,7 +84,7 @@ def check_indices(atoms: npt.ArrayLike, total: int, *, name: str = "atoms") -> n
 
 
 def check_residues(topology: "md.Topology", atoms: np.ndarray) -> None:
-    """Raise if one of the atoms is part of no residue."""
+    """Raise if an atom does not belong to a residue."""
     lost = next((i for i in atoms if topology.atom(i).residue is None), None)
     if lost is not None:
         raise InputValueError(
@@ -112,7 +112,7 @@ def heavy_solute_atoms(topology: "md.Topology") -> np.ndarray:
 
 
 def is_water(residue: "md.core.topology.Residue") -> bool:
-    """Whether a residue is water, by its name."""
+    """Return whether a residue is water, by its name."""
     return residue.name.upper() in _WATER
 
 
@@ -129,7 +129,7 @@ class Bonds:
     pairs : (bonds, 2) int32
         Atom indices.
     molecules : (atoms,) int32
-        Which molecule each atom belongs to; chains stand in for molecules where there are no bonds.
+        The molecule of each atom; without bonds, chains count as molecules.
     """
 
     pairs: np.ndarray
@@ -167,7 +167,7 @@ class Bonds:
     def trees(self, atoms: np.ndarray) -> np.ndarray:
         """Return the bonds of a spanning tree of every molecule of `atoms`, from the root outwards, (m, 2).
 
-        In that order each bond joins an atom that has its final place to one that has not.
+        In this order, each bond joins an atom at its final position to an atom that has not been moved yet.
         """
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import breadth_first_order
@@ -218,7 +218,7 @@ class Torsions:
 def warn_of_pitfalls(
     topology: "md.Topology", atoms: np.ndarray, bonds: Bonds, *, aligned: bool = False
 ) -> None:
-    """Warn of selections whose RMSD says something else than the user may think."""
+    """Warn of selections whose RMSD may mislead the user."""
     molecules = np.unique(bonds.molecules[atoms])
     if len(molecules) > 1 and not aligned:
         kind = "molecules" if len(bonds.pairs) else "chains"
@@ -235,7 +235,7 @@ def warn_of_pitfalls(
 
 
 def has_equivalent_hydrogens(topology: "md.Topology", atoms: np.ndarray, bonds: Bonds) -> bool:
-    """Whether an atom with three hydrogens has one of them among the selected atoms."""
+    """Return whether a hydrogen of an atom with three hydrogens is among the selected atoms."""
     chosen = [i for i in atoms if _symbol(topology.atom(i)) in _HYDROGEN]
     if not chosen:
         return False

@@ -1,7 +1,7 @@
-"""Trajectories that are text, checked line by line before a library reads them.
+"""Check trajectories in text formats line by line before a library reads them.
 
-The readers of mdtraj take the end of a file for the end of the trajectory wherever it comes, and what is left
-of a number that was cut for a number.
+The readers of mdtraj accept the end of a file anywhere as the end of the trajectory, and the rest of a
+truncated number as a number.
 """
 
 import gzip
@@ -14,7 +14,7 @@ _CUT = "then the file ends too early"
 
 
 def check_text(path: str, kind: str, n_atoms: int) -> tuple[int, Exception | None]:
-    """Return how many frames at the beginning of a file are sound, and what is wrong with the next.
+    """Return the number of sound frames at the beginning of a file, and the error in the next frame.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def check_text(path: str, kind: str, n_atoms: int) -> tuple[int, Exception | Non
     kind : str
         Its extension, ``.gz`` included.
     n_atoms : int
-        Of each frame.
+        The number of atoms of each frame.
     """
     check = _CHECKS.get(kind.removesuffix(".gz"))
     if check is None:

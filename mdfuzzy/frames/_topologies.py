@@ -1,4 +1,4 @@
-"""The topology of trajectories: given, or found in the files, and the same in all of them."""
+"""Find the topology of trajectories, given or in the files, and check that it is the same in all."""
 
 import os
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def find_topology(pieces: list[Piece], top: "Top") -> "tuple[md.Topology | None, str | md.Topology | None]":
-    """Return the topology of the sources, and what it can be found from again: its file or itself."""
+    """Return the topology of the sources, and the file or object that it can be found from again."""
     import mdtraj as md
 
     handle: str | md.Topology | None

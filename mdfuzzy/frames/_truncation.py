@@ -1,4 +1,4 @@
-"""How many frames a file should hold, for formats whose readers pass over a missing end in silence."""
+"""Find the expected number of frames of a file, for formats whose readers ignore a missing end."""
 
 import os
 import struct
@@ -12,7 +12,7 @@ _NETCDF_WIDTH = (0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8)
 
 
 def dcd_frames(path: str) -> int:
-    """Return the number of frames that the header of a DCD file names (0 if it names none)."""
+    """Return the number of frames in the header of a DCD file (0 if it states none)."""
     with open(path, "rb") as file:
         head = file.read(16)
     for order in "<>":
@@ -25,7 +25,7 @@ def dcd_frames(path: str) -> int:
 
 
 def netcdf_frames(path: str) -> tuple[int, int, Exception | None]:
-    """Return the records that a classic netCDF file claims, those whole in it, and what is wrong with it.
+    """Return the numbers of claimed and of complete records of a classic netCDF file, and any error.
 
     The netCDF library fills what is missing with zeros. The layout is that of the "NetCDF Classic Format
     Specification": header, arrays of fixed size, then the records one after the other. NetCDF-4 files

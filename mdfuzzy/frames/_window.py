@@ -1,4 +1,4 @@
-"""Which frames of a trajectory are loaded: those of a span of time, and every Nth of them."""
+"""Select the frames to load by a time window and a stride."""
 
 from dataclasses import dataclass
 
@@ -11,16 +11,16 @@ from mdfuzzy.frames._readers import Piece
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """Which frames of each trajectory are loaded.
+    """The time window and the stride of the frames to load.
 
     Parameters
     ----------
     stride : int
-        Every stride-th frame of the window, beginning with its first.
+        Load every Nth frame of the window, beginning with its first.
     begin, end : float or None
-        The window in ps, ends included; None: no limit.
+        The limits of the window in ps, inclusive; None stands for no limit.
     timestep : float or None
-        Time between frames in ps, where the source has no times.
+        Time between frames in ps, if the source has no times.
     """
 
     stride: int = 1
@@ -41,7 +41,7 @@ class Window:
             check_real("timestep", self.timestep, above=0, remedy="It is the time between frames in ps.")
 
     def frames(self, times: np.ndarray | None, size: int, skip: int, piece: Piece) -> np.ndarray:
-        """Return which of the `size` frames of a chunk are in the window, but for the first `skip`."""
+        """Return the frames of a chunk of `size` frames in the window, without the first `skip`."""
         if self.begin is None and self.end is None:
             return np.arange(skip, size)
         if times is None:
@@ -50,7 +50,7 @@ class Window:
                 f"`{name}` must be left out if the frames have no times; {piece.name} holds none. Give "
                 f"`timestep`, the time between its frames in ps."
             )
-        # Files hold times in single precision, which late in a long run is coarser than a frame is short.
+        # Files hold times in single precision, whose rounding late in a long run may exceed the time step.
         margin = 1e-3 + 1e-6 * np.abs(times)
         inside = np.ones(size, bool)
         if self.begin is not None:
@@ -61,7 +61,7 @@ class Window:
         return np.flatnonzero(inside)
 
     def is_past(self, times: np.ndarray | None) -> bool:
-        """Whether frames after those of these times are beyond the window: times ascend in a file."""
+        """Return whether later frames are beyond the window; times ascend in a file."""
         return (
             self.end is not None
             and times is not None

@@ -1,4 +1,4 @@
-"""XTC files: their frames in chunks, or chosen ones, however damaged the file is."""
+"""Read XTC files in chunks or chosen frames, safely also from damaged files."""
 
 import os
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def chunks(path: str, topology: "md.Topology", size: int) -> Iterator["md.Trajec
 
 
 def read(path: str, topology: "md.Topology", numbers: np.ndarray) -> Iterator["md.Trajectory"]:
-    """Yield the frames of ascending numbers one after the other; the others are skipped, not unpacked."""
+    """Yield frames of ascending numbers one by one; other frames are skipped without unpacking."""
     with open(path, "rb") as file:
         place, first = 0, 0
         while True:
@@ -59,7 +59,7 @@ def read(path: str, topology: "md.Topology", numbers: np.ndarray) -> Iterator["m
 
 
 def count(path: str) -> int:
-    """Return the number of frames, by their beginnings alone; of a damaged file those before the damage."""
+    """Return the number of frames from their headers; for a damaged file, the frames before the damage."""
     with open(path, "rb") as file:
         n_atoms = int.from_bytes(file.read(8)[4:], "big", signed=True)
         place, frames, damage = 0, 0, None
