@@ -1,4 +1,4 @@
-"""Cells of similar frames: superposed on their mean, projected on principal axes, cut into leaves of 64."""
+"""Build cells of similar frames, superposed on their mean, projected on principal axes, in leaves of 64."""
 
 import numpy as np
 
@@ -8,16 +8,16 @@ from mdfuzzy._kernels.search.leaves import fill_leaves, principal_axes, superpos
 from mdfuzzy._threads import run_ranges
 from mdfuzzy.neighbors._seeding import flatten, group_frames
 
-#: Frames per cell, on average: about where the cost of visiting cells equals that of looking through them.
+#: The average number of frames per cell, at which visiting cells and searching them cost about the same.
 CELL_SIZE = 350
 
 
 def build_cells(xyz: np.ndarray, *, n_jobs: int | None = None) -> tuple[Cells, np.ndarray]:
     """Return centred frames, (n, atoms, 3) float32, in cells, and the spread of each frame in their order.
 
-    Two rounds of seeds drawn at random (always the same ones), every frame to its nearest, give cells of
-    about `CELL_SIZE` frames, smaller where frames are dense. Any partition is valid: it only decides how
-    fast searches are.
+    Seeds are drawn at random (always the same ones) and every frame is assigned to its nearest seed. Two such
+    rounds give cells of about `CELL_SIZE` frames, smaller where frames are dense. Any partition is valid and
+    affects only the speed of searches.
     """
     queries = flatten(xyz, n_jobs)
     flat, norms = queries.flat, queries.norms
@@ -52,7 +52,7 @@ def build_cells(xyz: np.ndarray, *, n_jobs: int | None = None) -> tuple[Cells, n
         atoms=float(xyz.shape[1]),
     )
     run_ranges(lambda c, _: fill_cell(index, queries.spreads, c), n_cells, 1, n_jobs)
-    # frames that are compared with each other side by side: memory is read in runs
+    # frames that are compared with each other are adjacent in memory, which is read in runs
     ordered = Queries(*(np.empty_like(part) for part in queries))
 
     def put_in_order(first: int, last: int) -> None:

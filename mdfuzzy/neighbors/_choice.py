@@ -1,4 +1,4 @@
-"""Cells or tiles: whichever finds the neighbours of a few queries in less time. Both find the same."""
+"""Choose the faster search, by cells or by tiles, from a few queries; both give the same result."""
 
 import logging
 import time
@@ -15,17 +15,17 @@ from mdfuzzy.neighbors.blocks import BlockStore
 
 logger = logging.getLogger("mdfuzzy")
 
-#: Frames from which a choice pays; for fewer, cells.
+#: The smallest number of frames for which a choice pays; cells are used for fewer.
 FEW = 2048
 #: One frame in so many shows whether one way is clearly faster, for so many groups of queries: by how much.
 #: (From there to all frames, the time by cells grows more slowly, by a power that differs by less than 0.5.)
 THIN, GROUPS = 8, 4
 CLEARLY = {"cells": 1.5, "tiles": 3.0}
-#: Fewer frames than this show nothing.
+#: The smallest sample of frames that is informative.
 LEAST = 512
 #: For fewer groups of queries, one of them is the hundredth that is measured.
 MANY = 200
-#: One way that takes this many times as long as the other for a handful of queries is not looked at again.
+#: A way that takes this many times as long as the other for a few queries is not considered further.
 CLEAR = 2.0
 
 
@@ -63,8 +63,8 @@ def choose_way(
     """Return the faster way to search the centred frames `xyz` for the neighbours of themselves or of
     `others`.
 
-    A store remembers the choice: blocks that are there already were made that way. An index by tiles of more
-    than `largest` bytes is not considered.
+    A store remembers the choice, because its blocks were made in that way. An index by tiles of more than
+    `largest` bytes is not considered.
 
     With `permutations` of equivalent atoms, (group, atoms), the distance is the least over them.
     """
@@ -109,7 +109,7 @@ def _kept(chosen: Way, aim: Aim, store: BlockStore | None) -> Way:
 
 
 def _told(chosen: Way, aim: Aim, store: BlockStore | None) -> Way:
-    """Log a choice that some of the frames have made."""
+    """Log a choice that was made on some of the frames."""
     logger.info(
         f"searching by {chosen.name}: on one frame in {THIN} the other way took more than "
         f"{CLEARLY[chosen.name]:g} times as long; the neighbours are the same"
@@ -122,8 +122,8 @@ def _clear_way(
 ) -> str | None:
     """Return the way that is clearly faster on some of the frames; None if neither is.
 
-    Both indices of all frames take time as well. Of one frame in so many, the nearest neighbours that are
-    as far away as in all are the first one in so many.
+    Building both indices of all frames would take time. In a sample of one frame in N, the first k / N
+    neighbours reach as far as the first k among all frames.
     """
     few, asked = xyz[::THIN].copy(), None if others is None else others[::THIN].copy()
     count = -(-aim.n_neighbors // THIN)
@@ -135,7 +135,7 @@ def _clear_way(
         way = Way(name, few, asked, None, permutations)
         chosen = np.random.default_rng(2).permutation(len(way.chunks))[:GROUPS]
         part = way.chunks.take(np.sort(chosen))
-        begin = time.process_time()  # whatever else the machine does
+        begin = time.process_time()  # independent of the other load of the machine
         aim.find(way.index, part, 1)
         seconds[name] = (time.process_time() - begin) / len(part.order)
     faster, slower = sorted(seconds, key=seconds.__getitem__)
@@ -144,7 +144,7 @@ def _clear_way(
 
 @cache
 def compile_kernels() -> None:
-    """Search a few frames both ways, so that no time is measured that is spent on compiling."""
+    """Search a few frames both ways, so that compilation is not part of the measured time."""
     xyz = np.random.default_rng(0).normal(size=(65, 4, 3)).astype(np.float32)
     for name in ("cells", "tiles"):
         way = Way(name, xyz - xyz.mean(axis=1, keepdims=True), None, 1)

@@ -1,4 +1,4 @@
-"""Conformations that can be compared: centred coordinates of the same atoms."""
+"""Check and centre the coordinates of conformations that are compared."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from mdfuzzy._check import InputTypeError, InputValueError, check_finite
 from mdfuzzy._threads import run_ranges
 from mdfuzzy.frames.trajectories import Trajectories
 
-#: The largest coordinate, nm: beyond it, squares of squares leave the range of float32.
+#: The largest coordinate in nm; beyond it, fourth powers leave the range of float32.
 LARGEST = 1e6
 _STRETCH = 16_384  # frames centred together
 
@@ -31,7 +31,7 @@ def check_conformations(
 
 
 def _coordinates(name: str, frames: object, n_jobs: int | None) -> np.ndarray:
-    """Return centred float32 coordinates; those of `Frames` as they are, others copied."""
+    """Return centred float32 coordinates, without a copy for `Frames`."""
     if isinstance(frames, Trajectories) and frames.metric.superpose:
         xyz = frames.points
     else:
@@ -64,7 +64,7 @@ def _coordinates(name: str, frames: object, n_jobs: int | None) -> np.ndarray:
 
 
 def _centred(xyz: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """Return coordinates less those of each frame's centroid, float32."""
+    """Return coordinates relative to the centroid of each frame, float32."""
     centred = np.empty(xyz.shape, np.float32)
 
     def centre(first: int, last: int) -> None:

@@ -1,7 +1,8 @@
-"""Points with more copies than neighbours: a few of the copies stand for all of them in a search.
+"""Reduce duplicate points: a few of the duplicates represent all of them in a search.
 
-No search can tell copies apart: it would compare each of them with all others, in a time that grows with the
-square of their number. Where there are more than neighbours are wanted, any of them are the nearest.
+No search can distinguish duplicates. It would compare each of them with all others, in a time that grows with
+the square of their number. If a point has more duplicates than neighbours are requested, any of them are the
+nearest.
 """
 
 from dataclasses import dataclass
@@ -14,14 +15,14 @@ _STRETCH = 16_384
 
 @dataclass(frozen=True, eq=False)
 class Copies:
-    """Which points stand for all.
+    """The points that represent all points in a search.
 
     Attributes
     ----------
     kept : (m,) int64
         The points to search among, ascending.
     like : (n,) int64
-        For every point the place in `kept` of one whose neighbours are also its own.
+        For every point, the index in `kept` of a point with the same neighbours.
     """
 
     kept: np.ndarray
@@ -30,20 +31,20 @@ class Copies:
     def spread(
         self, indices: np.ndarray, distances: np.ndarray, *, queries: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the neighbours of all points from those of the kept ones; or those of other `queries`."""
+        """Return the neighbours of all points, or of other `queries`, from those of the kept points."""
         indices = self.kept.astype(np.int32)[indices]
         return (indices, distances) if queries else (indices[self.like], distances[self.like])
 
 
 def find_copies(points: np.ndarray, enough: int) -> Copies | None:
-    """Leave out all but `enough` copies of every point; None if there is nothing to leave out.
+    """Omit all but `enough` duplicates of every point; None if there is nothing to omit.
 
     Parameters
     ----------
     points : (n, ...) array
         Vectors or conformations.
     enough : int
-        Copies of a point that are kept, those of the smallest numbers.
+        The number of duplicates of a point that are kept, the first ones.
 
     Examples
     --------
@@ -72,7 +73,7 @@ def find_copies(points: np.ndarray, enough: int) -> Copies | None:
 
 
 def _checksums(rows: np.ndarray) -> np.ndarray:
-    """Return a number for every row that is equal for equal rows, and hardly for others."""
+    """Return a number for every row, equal for equal rows and almost always different for others."""
     words = rows.view(np.uint32)
     factors = np.random.default_rng(0).integers(1, 2**63, words.shape[1], dtype=np.uint64) | np.uint64(1)
     sums = np.empty(len(rows), np.uint64)

@@ -1,6 +1,4 @@
-"""Most of the nearest frames, where nothing prunes: neighbours of neighbours, until a sample says that it
-is enough.
-"""
+"""Find most of the nearest frames among neighbours of neighbours, up to a required recall on a sample."""
 
 import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -21,13 +19,13 @@ logger = logging.getLogger("mdfuzzy")
 
 #: Leaves of 64 frames that every group of queries is compared with first.
 LEAVES = 28
-#: Rounds: of how many neighbours how many neighbours are compared. Later ones find what is hard to find.
+#: The numbers of neighbours, and of their neighbours, that each round compares; later rounds compare more.
 ROUNDS = ((40, 40), (40, 80), (40, 80), (60, 80), (80, 80))
-#: All rounds together take about so many times as long as the first comparison.
+#: The time of all rounds together, relative to the first comparison.
 COST = 3.0
 #: Groups of queries in the sample on which recall is measured.
 SAMPLE = 24
-#: Frames whose lists a thread renews at a time.
+#: The number of frames whose lists a thread updates at a time.
 _PART = 2048
 
 
@@ -39,7 +37,7 @@ class DescentSearch:
     find: Callable[[], tuple[np.ndarray, np.ndarray]]  # indices and distances, if no store has the block
 
     def announce(self, to_do: int) -> None:
-        """See `Search`; it is told when the search is chosen."""
+        """See `Search`; nothing to log, because the choice of the search logs it."""
 
     def run(
         self, names: Sequence[str], found: Found, advance: Callable[[int], object]
@@ -84,7 +82,7 @@ def descend_graph(
 
 
 def _start(index: TileIndex, aim: Aim) -> Aim:
-    """Return what is searched for first: the nearest in so many leaves."""
+    """Return the aim of the first search: the nearest frames in a number of leaves."""
     return aim._replace(factor=min(1.0, LEAVES / -(-len(index) // 64)))
 
 
@@ -99,7 +97,7 @@ def _lists(found: tuple[np.ndarray, np.ndarray, float] | None) -> tuple[np.ndarr
 def _descend(
     index: TileIndex, chunks: Chunks, aim: Aim, threads: int
 ) -> tuple[np.ndarray, np.ndarray, float] | None:
-    """Return indices, distances and the recall measured for them; None if that is not enough."""
+    """Return indices, distances and their measured recall; None if the recall is too low."""
     sample = chunks.take(np.sort(np.random.default_rng(1).permutation(len(chunks))[:SAMPLE]))
     rows = np.concatenate([np.arange(a, b) for a, b in zip(sample.first, sample.last, strict=True)])
     _, exactly, _ = index.nearest(sample, aim.n_neighbors, squared=True, n_jobs=threads, step=1)
@@ -133,7 +131,7 @@ def _renewed(
     window: tuple[int, int],
     threads: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the lists of all frames after one more round, and which entries it has found."""
+    """Return the lists of all frames after one more round, and mark the new entries."""
     new = np.empty_like(near), np.empty_like(squares), np.empty_like(fresh)
 
     def renew(first: int, last: int) -> None:

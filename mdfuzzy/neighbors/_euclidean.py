@@ -1,4 +1,4 @@
-"""The nearest points in Euclidean distance, here or on the workers of a Dask cluster."""
+"""Find the nearest points in Euclidean distance, in this process or on a Dask cluster."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from mdfuzzy.neighbors.blocks import BlockStore, Search, run_blocks
 if TYPE_CHECKING:
     from mdfuzzy.workers.cluster import Client
 
-#: Groups of 64 queries in a block: what is kept when a run is killed.
+#: The number of groups of 64 queries in a block, the unit that is kept when a run is killed.
 BLOCK = 512
 
 

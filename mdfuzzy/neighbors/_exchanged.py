@@ -1,4 +1,4 @@
-"""Coordinates of equivalent atoms, arranged for a search, and what no permutation of them changes."""
+"""Arrange coordinates of equivalent atoms for a search, and compute their invariants."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from mdfuzzy.neighbors._dask.transfer import Movable
 
 @dataclass(frozen=True, eq=False)
 class Exchanged(Movable):
-    """Which coordinates of points belong to equivalent atoms; of plain vectors none.
+    """The coordinates of points that belong to equivalent atoms; none for plain vectors.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How much smaller than they are cells may be taken to be, for a search that need not find all neighbours."""
+"""Choose how much an approximate search may shrink the cells."""
 
 from functools import cache
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from mdfuzzy.neighbors._groups import Chunks, Index
 
-#: Groups of queries in the sample.
+#: The number of groups of queries in the sample.
 SAMPLE = 160
-#: Standard errors by which the sample has to be better than what is asked for.
+#: The number of standard errors by which the sample must exceed the requested recall.
 MARGIN = 3
 #: Groups that are looked at first, for a factor that is nearly right, and the share of what may be missed
 #: that the margin will leave.
@@ -22,10 +22,10 @@ GUESS, LEAST = 80, 20
 def choose_factor(
     index: Index, chunks: Chunks, n_neighbors: int, recall: float, n_jobs: int | None
 ) -> tuple[float, float | None]:
-    """Return about the smallest factor by which cells may be shrunk, and the recall measured with it.
+    """Return about the smallest factor by which cells may be shrunk, and its measured recall.
 
-    The recall of a random sample of queries, less three times its standard error over groups of queries, has
-    to reach what was asked for. Without such a factor the search is exact: (1, None).
+    The recall of a random sample of queries, less three times its standard error over groups of queries, must
+    reach the requested recall. If there is no such factor, the search is exact: (1, None).
     """
     if len(chunks) < 2:
         return 1.0, None
@@ -40,7 +40,7 @@ def choose_factor(
         return share_found(distances <= farthest[: len(distances)] * (1 + 1e-6), part)
 
     def lacking(missed: float, allowed: float) -> float:
-        """Return by how many steps the factor should grow, if neighbours are missed as they usually are."""
+        """Return the steps by which the factor should grow for the usual rate of missed neighbours."""
         return GRID / FALL * float(np.log(max(missed, 1e-9) / allowed))
 
     step = GUESS

@@ -1,4 +1,4 @@
-"""A search for neighbours in blocks of queries, each of which can be kept when it is done."""
+"""Search neighbours in blocks of queries; finished blocks can be kept."""
 
 import logging
 import time
@@ -15,7 +15,7 @@ from mdfuzzy.neighbors.blocks import Found
 
 logger = logging.getLogger("mdfuzzy")
 
-#: Memory that a pair within a radius takes, at most, on its way to the graph.
+#: The largest memory of a pair within a radius, in bytes, until it is part of the graph.
 PAIR_BYTES = 64
 
 
@@ -59,7 +59,7 @@ class Pairs:
 
 
 class Aim(NamedTuple):
-    """What is searched for: so many nearest frames, or (0) all within a radius (nm)."""
+    """The aim of a search: a number of nearest frames, or (0) all frames within a radius (nm)."""
 
     n_neighbors: int
     radius: float = 0.0
@@ -69,7 +69,7 @@ class Aim(NamedTuple):
 
     @property
     def name(self) -> str:
-        """How the names of its blocks begin: with all digits of the radius or the recall."""
+        """Return the prefix of block names, with all digits of the radius or the recall."""
         if self.n_neighbors:  # all digits: what was found with another recall is something else
             return f"neighbors-{self.n_neighbors}-{self.recall!r}".removesuffix(".0")
         return f"within-{self.radius!r}".replace("+", "")  # a name of files; 1e16 is 1e+16, too
@@ -105,34 +105,34 @@ class Aim(NamedTuple):
         return (time.perf_counter() - begin) * used / threads / n, found["indices"].size / n
 
     def task(self, n: int, n_targets: int, to_do: int) -> str:
-        """Return in words what is searched."""
+        """Return a description of the search in words."""
         within = "" if self.n_neighbors else f" within {self.radius:g} nm"
         rest = "" if to_do == n else f" ({to_do:,} of them still to do)"
         return f"{self.what.format(f'{n:,}')}{within}{rest} among {n_targets:,}"
 
     def pairs(self, count: float) -> str:
-        """Return in words how many pairs there will be and their memory here; nothing for nearest frames."""
+        """Return the expected number of pairs and their memory in words; empty for nearest frames."""
         return "" if self.n_neighbors else f", {count:,.0f} pairs, {count * PAIR_BYTES / 1e9:.1f} GB"
 
 
 @dataclass(frozen=True, eq=False)
 class LocalSearch:
-    """Neighbours searched in this process.
+    """A search of neighbours in this process.
 
     Attributes
     ----------
     index : Index
-        Of the frames to search.
+        The index of the frames to search.
     chunks : Chunks
         The queries.
     aim : Aim
-        What is searched for.
+        The number of neighbours or the radius.
     blocks : dict of str to slice
         The groups of queries in each block.
     threads : int
-        To use here.
+        The number of threads.
     seconds : float or None
-        How long a query takes, if that was measured.
+        The time of a query, if it was measured.
     """
 
     index: Index

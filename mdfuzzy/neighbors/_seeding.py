@@ -1,4 +1,4 @@
-"""Frames as the kernels take them, and their division among the nearest of some of them."""
+"""Flatten frames for the kernels, and assign frames to their nearest seed."""
 
 import numpy as np
 
@@ -29,9 +29,7 @@ def group_frames(
     random: np.random.Generator,
     n_jobs: int | None,
 ) -> list[tuple[np.ndarray, int]]:
-    """Divide frames among `count` of them, each to the nearest; return the (members, seed) of what is not
-    empty.
-    """
+    """Assign frames to the nearest of `count` seeds; return (members, seed) of non-empty groups."""
     seeds = random.choice(members, max(1, min(count, len(members))), replace=False)
     label = nearest_centres(queries, members, queries.flat[seeds], queries.norms[seeds], n_jobs)
     if len(seeds) < 2**16:

@@ -1,13 +1,13 @@
-"""Sketches: few coordinates between which distances are never longer than between what they stand for."""
+"""Compute sketches: a few coordinates whose distances are lower bounds of the true distances."""
 
 import numpy as np
 
 from mdfuzzy._kernels.search.boxes import Boxes, Sketches, compact_order, fill_boxes
 from mdfuzzy._kernels.search.lanes import LANES
 
-#: Rows of which principal axes are made.
+#: The number of rows from which principal axes are computed.
 _SAMPLE = 4096
-#: Numbers that are projected at a time.
+#: The number of values that are projected at a time.
 _HELD = 4_000_000
 
 
@@ -17,7 +17,7 @@ class Axes:
     Parameters
     ----------
     vectors : (n, dimensions) array
-        Whose axes they are, float64; of many, a sample.
+        The vectors that define the axes, float64; if there are many, a sample is used.
     most : int
         The most rows a sketch may have, a multiple of 4. If there are more dimensions, the last row is the
         norm of what the axes leave out.

@@ -1,9 +1,9 @@
-"""Neighbours under the least RMSD over permutations of equivalent atoms: every permutation of a query is
-searched in the same index.
+"""Search neighbours under the least RMSD over permutations of equivalent atoms.
 
-The first search, of the queries as they are, limits how far the others have to look. A target that several
-permutations find counts once, with its least distance. Permutations are isometries, so queries that are near
-each other stay so: groups are permuted as a whole.
+Every permutation of a query is searched in the same index. The first search, of the unpermuted queries,
+limits the distance of the other searches. A target that several permutations find counts once, with its least
+distance. Permutations are isometries, so queries that are near each other stay near, and groups are permuted
+as a whole.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""An index of frames for neighbour searches under RMSD by tiles: no cells, nothing superposed."""
+"""An index of frames for RMSD neighbour searches by tiles, without cells or superposition."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""How the index is laid out on the workers of a Dask cluster, and the memory that this takes."""
+"""Choose the layout of the index on the workers of a Dask cluster by its memory."""
 
 from dataclasses import dataclass
 from math import inf
@@ -10,17 +10,17 @@ from mdfuzzy._kernels.search.lanes import LANES
 from mdfuzzy.neighbors._cells import CELL_SIZE
 from mdfuzzy.workers.cluster import Workers
 
-#: Groups of 64 queries in a task of the scattered layout: about half a second's work, so that all workers
-#: end at about the same time, and a hundred times what Dask needs for a task.
+#: The number of groups of 64 queries in a task of the scattered layout. A task takes about half a second, so
+#: that all workers end at about the same time, and a hundred times the overhead of Dask.
 TASK = 64
-#: Bytes of a worker before it has any data: Python, its libraries and the compiled kernels.
+#: The memory of a worker without data, in bytes: Python, its libraries and the compiled kernels.
 PROCESS = 400_000_000
 #: The share of its limit at which a worker begins to move data to its disk (Dask's default).
 USABLE = 0.6
 
 
 def index_bytes(n: int, atoms: int) -> int:
-    """Return about how large an index of `n` frames is, rather more than less.
+    """Return an upper estimate of the size of an index of `n` frames, in bytes.
 
     Examples
     --------
@@ -38,14 +38,14 @@ def index_bytes(n: int, atoms: int) -> int:
 
 @dataclass(frozen=True)
 class Layout:
-    """What a search puts on each worker.
+    """The layout of the index on the workers.
 
     Attributes
     ----------
     shards : int
         The number of parts of the index; 1 if every worker has a copy of the whole.
     memory : int
-        Bytes on a worker, at most.
+        The largest memory on a worker in bytes.
     """
 
     shards: int
@@ -82,17 +82,17 @@ def choose_layout(
     Parameters
     ----------
     workers : Workers
-        What they offer.
+        The resources of the workers.
     n, atoms : int
-        The size of the frames.
+        The numbers of frames and of atoms.
     n_others : int
-        Queries that are not these frames.
+        The number of queries that are not these frames.
     n_neighbors : int
-        How many neighbours to find.
+        The number of neighbours to find.
     block : int
-        Queries in a block.
+        The number of queries in a block.
     layout : {"scattered", "sharded"}, optional
-        Forces the choice.
+        The required layout, instead of a choice.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def _checked(layout: Layout, workers: Workers) -> Layout:
 
 
 def _possible_shards(n_workers: int, n: int, n_neighbors: int) -> list[int]:
-    """Return powers of two: few shards, because the search in one more costs time."""
+    """Return the possible numbers of shards, powers of two; few shards are faster."""
     most = n // (n_neighbors + 2)
     if most < 2:
         raise InputValueError(

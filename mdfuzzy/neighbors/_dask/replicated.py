@@ -1,4 +1,4 @@
-"""The search for neighbours on a Dask cluster of which every worker has the whole index."""
+"""Search neighbours on a Dask cluster with the whole index on every worker."""
 
 import logging
 from collections import Counter
@@ -28,11 +28,11 @@ class ScatteredSearch(LocalSearch):
     Attributes
     ----------
     client : distributed.Client
-        Of the cluster.
+        The client of the cluster.
     workers : Workers
-        What it offers.
+        The resources of its workers.
     layout : Layout
-        What is put on each worker.
+        The layout of the index.
     """
 
     client: "Client"
@@ -40,7 +40,7 @@ class ScatteredSearch(LocalSearch):
     layout: Layout
 
     def announce(self, to_do: int) -> None:
-        """See `Search`; the memory is that of a worker."""
+        """See `Search`; the memory applies to each worker."""
         self.aim.find(self.index, self.chunks.take(np.arange(1)), 1)  # compiled by now
         seconds, found = self.aim.measure(self.index, self.chunks, 1)
         n = len(self.chunks.frames)
@@ -81,7 +81,7 @@ def _cut(groups: slice) -> list[slice]:
 
 
 def _submitter(client: "Client", index: Index, chunks: Chunks) -> Callable[..., "Future"]:
-    """Return what submits a function of the index, the queries if they are not its own frames, and more."""
+    """Return a function that submits tasks with the index and with queries that are not its own frames."""
     data = Scattered(client, index), None if chunks.own else Scattered(client, chunks)
 
     def submit(function: Callable[..., object], *arguments: object) -> "Future":

@@ -1,8 +1,8 @@
-"""The search for neighbours on a Dask cluster of which each worker has some shards of the index.
+"""Search neighbours on a Dask cluster with some shards of the index on each worker.
 
-The queries of a block are searched in their own shard first, then in one shard after the other within the
-distance that is left, and what was found is put together. These are tasks that depend on each other; Dask
-runs them where the shards are, and repeats what was lost with a worker.
+The queries of a block are searched in their own shard first, and then in one shard after another within the
+remaining distance. The results are merged. These are tasks that depend on each other. Dask runs them on the
+workers that hold the shards, and repeats tasks that were lost with a worker.
 """
 
 import hashlib
@@ -33,9 +33,9 @@ logger = logging.getLogger("mdfuzzy")
 
 #: The time of a query grows about as the number of frames to this power (docs/performance).
 GROWTH = 0.4
-#: Frames on which it is measured, because there is no index of all.
+#: The number of frames on which the time is measured, because there is no index of all frames.
 SAMPLE = 20_000
-#: Bytes of coordinates that are sent with a task at most.
+#: The largest size of coordinates that are sent with a task, in bytes.
 MESSAGE = 4_000_000
 
 
@@ -50,28 +50,28 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ShardedSearch:
-    """Neighbours searched by workers of which each has some shards of the index.
+    """A search of neighbours by workers that each have some shards of the index.
 
     Attributes
     ----------
     client : distributed.Client
-        Of the cluster.
+        The client of the cluster.
     workers : Workers
-        What it offers.
+        The resources of its workers.
     layout : Layout
-        What is put on each worker.
+        The layout of the index.
     files : FrameFiles or None
-        Those of the frames, if they come from files: workers that see these read them.
+        The files of the frames, if any; workers that can access the files read them.
     xyz : (n, atoms, 3) float32
         The centred coordinates of the frames to be searched.
     others : (m, atoms, 3) float32 or None
         Queries that are not these frames.
     aim : Aim
-        What is searched for.
+        The number of neighbours or the radius.
     size : int
-        Queries in a block.
+        The number of queries in a block.
     n_jobs : int or None
-        Threads to use here, to divide the frames.
+        The number of threads of this process that divide the frames.
     """
 
     client: "Client"
@@ -108,7 +108,7 @@ class ShardedSearch:
         return {f"{prefix}-{block.shard:04d}-{block.part:04d}": block for block in each}
 
     def announce(self, to_do: int) -> None:
-        """See `Search`; the memory is that of a worker. Estimated from some of the frames."""
+        """See `Search`; the memory applies to each worker, and the time is estimated from some frames."""
         step = -(-len(self.xyz) // SAMPLE)
         index = build_index(self.xyz[::step], n_jobs=self.n_jobs)
         aim = self.aim._replace(n_neighbors=min(self.aim.n_neighbors, len(index) - 1))
@@ -136,9 +136,9 @@ class ShardedSearch:
             yield name, block["rows"]
 
     def _build(self) -> list[list["Future"]]:
-        """Let the workers make the shards, as many copies of each as there are workers for.
+        """Let the workers make the shards, with as many copies of each as there are workers for.
 
-        Of files that they all see, otherwise of what is sent to them.
+        They read files that all of them can access, and otherwise receive the coordinates.
         """
         files = self.files
         if files is not None and set(on_workers(self.client, files.are_here).values()) != {True}:
@@ -163,7 +163,7 @@ class ShardedSearch:
         return copies
 
     def _search(self, number: int, block: Block, copies: list[list["Future"]]) -> "Future":
-        """Submit the tasks of a block, the `number`-th: the next one uses the next copies."""
+        """Submit the tasks of block `number`; the next block uses the next copies."""
 
         def submit(function: Callable[..., object], *arguments: object) -> "Future":
             return self.client.submit(function, *arguments, pure=False)
@@ -202,7 +202,7 @@ class Home(Movable):
 
 
 def _read(files: FrameFiles, frames: np.ndarray, digest: str) -> Shard:
-    """Make a shard from trajectory files, if they hold what was loaded."""
+    """Make a shard from trajectory files, if they hold the loaded coordinates."""
     xyz = files.read(frames)
     if _digest(xyz) != digest:
         raise InputValueError(

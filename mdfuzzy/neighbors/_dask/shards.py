@@ -1,8 +1,7 @@
-"""An index in several parts, each of which may be on another machine: the same neighbours, to the bit.
+"""Search an index in several parts on different machines, with bitwise the same neighbours.
 
-The distance of two frames depends on nothing but the two, and of equally near frames the first counts as
-nearer. So the nearest of all frames are the nearest among the nearest of each part, whatever the parts are
-and in whatever order they are put together.
+The distance between two frames depends only on the two, and ties are resolved by the smaller index. So the
+nearest of all frames are the nearest among the nearest of each part, for any parts in any order.
 
 A query is searched in its own shard first. Its farthest neighbour there limits how far others can be, and
 most cells of other shards are seen to be farther at once.
@@ -30,7 +29,7 @@ SEEDS = 16
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """How frames are divided into shards, each of frames that are near each other.
+    """The division of frames into shards of frames that are near each other.
 
     Attributes
     ----------
@@ -90,7 +89,7 @@ def _walk(queries: Queries, frames: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Found(Movable):
-    """Frames that were found for queries; every row nearest first, of equally near ones the first first.
+    """Frames found for queries, in rows with the nearest first; ties are ordered by frame.
 
     Attributes
     ----------
@@ -116,9 +115,9 @@ class Found(Movable):
 
 
 def merge(parts: Sequence[Found], n_neighbors: int | None = None) -> Found:
-    """Put together what was found in several shards; of each row the nearest so many, or all (None).
+    """Merge the results of several shards, with the nearest `n_neighbors` of each row, or all (None).
 
-    The order of the parts does not matter, nor does it if some are put together before others.
+    The result does not depend on the order in which parts are merged.
     """
     by_size = sorted(parts, key=lambda part: len(part.frames))  # the small ones first: less to copy
     return reduce(lambda one, other: _merge_two(one, other, n_neighbors), by_size)
@@ -138,13 +137,13 @@ def _merge_two(one: Found, other: Found, n_neighbors: int | None) -> Found:
 
 
 def _found(rows: np.ndarray, n_rows: int, frames: np.ndarray, squares: np.ndarray) -> Found:
-    """Return what was found, given its rows in ascending order."""
+    """Return the result from pairs with rows in ascending order."""
     return Found(np.searchsorted(rows, np.arange(n_rows + 1)), frames, squares)
 
 
 @dataclass(frozen=True, eq=False)
 class Visitors(Movable):
-    """Queries on their way through other shards than their own.
+    """Queries that are searched in shards other than their own.
 
     Attributes
     ----------
@@ -183,7 +182,7 @@ class Shard(Movable):
         return chunks.take(slice(bounds[number], bounds[number + 1]))
 
     def nearest(self, chunks: Chunks, n_neighbors: int) -> tuple[Found, Visitors]:
-        """Search queries of this shard in it; return what was found, and them for other shards."""
+        """Search queries of this shard in it; return the result, and the queries for other shards."""
         indices, squares, _ = self.index.nearest(chunks, n_neighbors, squared=True, n_jobs=1)
         found = Found(
             np.arange(len(squares) + 1) * n_neighbors, self.frames[indices.ravel()], squares.ravel()
@@ -198,7 +197,7 @@ class Shard(Movable):
         return found, self.visitors(chunks, np.full(m, limit * limit))
 
     def visitors(self, chunks: Chunks, limits: np.ndarray) -> Visitors:
-        """Return queries of this shard with all that other shards need to know of them."""
+        """Return queries of this shard with the data that other shards need."""
         here = slice(chunks.first[0], chunks.last[-1])
         cells, cell = np.unique(chunks.cell, return_inverse=True)
         alone = Chunks(
@@ -212,7 +211,7 @@ class Shard(Movable):
         return Visitors(alone, self.index.cells.centres[cells], limits)
 
     def receive(self, visitors: Visitors, n_neighbors: int = 0) -> Found:
-        """Return frames of this shard within the limits of the visitors: the nearest so many, or all (0)."""
+        """Return the nearest `n_neighbors` frames within the limits of the visitors, or all (0)."""
         index = _with_guests(self.index, visitors.centres)
         chunks = replace(visitors.chunks, cell=visitors.chunks.cell + len(self.index.cells.centres))
         # a little more, for the rounding of the root: an equally near frame may be the first; and never 0

@@ -1,4 +1,4 @@
-"""Arrays that travel to other processes together."""
+"""Send arrays to other processes together."""
 
 from typing import Any
 
@@ -20,14 +20,14 @@ class Movable:
     """
 
     def __sizeof__(self) -> int:
-        """The bytes of its arrays; Dask asks for them before it moves an object."""
+        """Return the bytes of the arrays; Dask requests them before it moves an object."""
         return sum(map(_bytes, vars(self).values()))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over what came from another process.
+        """Restore an object that came from another process.
 
-        Arrays may have arrived where kernels cannot use them: read-only, or at an address that is no multiple
-        of the size of a number. For read-only ones kernels would even be compiled anew.
+        Kernels cannot use arrays that are at an address that is not a multiple of the size of a number, and
+        would be compiled again for read-only arrays. Such arrays are copied.
         """
         for name, value in state.items():
             object.__setattr__(self, name, _usable(value))
