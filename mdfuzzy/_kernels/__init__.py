@@ -1,1 +1,1 @@
-"""Compiled kernels: arrays in, arrays out. Nothing here imports another module of mdfuzzy."""
+"""Compiled kernels that take and return arrays and import no other module of mdfuzzy."""

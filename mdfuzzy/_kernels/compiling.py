@@ -1,4 +1,4 @@
-"""While kernels are compiled: a word to whoever waits, and a second process that compiles ahead."""
+"""Announce the compilation of kernels, and compile later kernels ahead in a second process."""
 
 import logging
 import os
@@ -12,7 +12,7 @@ from mdfuzzy._kernels.process import start_python
 
 logger = logging.getLogger("mdfuzzy")
 
-#: Uses all kernels that follow the search for neighbours, on enough points that threads share their work.
+#: Code that uses all kernels after the neighbour search, on enough points that threads share the work.
 _LATER_STEPS = """
 import numpy, mdfuzzy
 points = numpy.random.default_rng(0).normal(size=(4000, 2))
@@ -26,7 +26,7 @@ _SEARCH = ("mdfuzzy._kernels.search.", "mdfuzzy._kernels.intrinsics")
 
 
 class _Listener(event.Listener):
-    """Calls a function with the module of every kernel of this package that has to be compiled."""
+    """Call a function with the module of every kernel of this package that must be compiled."""
 
     def __init__(self, call: Callable[[str], object]) -> None:
         self._call = call
@@ -42,7 +42,7 @@ class _Listener(event.Listener):
 
 @contextmanager
 def announced() -> Iterator[None]:
-    """Inside the block, log a message when the first kernel is compiled that is not on the disk."""
+    """Log a message inside the block when the first kernel is compiled that is not on the disk."""
     told: list[str] = []
 
     def announce(module: str) -> None:
@@ -56,11 +56,11 @@ def announced() -> Iterator[None]:
 
 @contextmanager
 def compiled_ahead() -> Iterator[None]:
-    """Inside the block, let a second process compile the kernels of the later steps while this one is busy.
+    """Compile the kernels of later steps in a second process inside the block, while this one is busy.
 
-    numba compiles on one core. What the other process has compiled is on the disk when it is needed here; if
-    it is needed earlier, this process waits. The other one is started when the first kernel is not there
-    yet, and stopped when the block ends.
+    numba compiles on one core. Kernels that the other process has compiled are read from the disk when they
+    are needed; if they are needed earlier, this process waits. The other process is started when the first
+    kernel is not on the disk, and stopped when the block ends.
     """
     processes: list[subprocess.Popen[bytes]] = []
 

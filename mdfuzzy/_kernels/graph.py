@@ -1,4 +1,4 @@
-"""Neighbour lists to compressed rows: transpose, and union of a directed graph with its transpose."""
+"""Convert neighbour lists to compressed rows: transpose, and union of a graph with its transpose."""
 
 import numpy as np
 

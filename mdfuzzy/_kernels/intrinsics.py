@@ -1,4 +1,4 @@
-"""What numba has no words for: sets of bits, transposed loads, arrays whose references are not counted."""
+"""Operations that numba lacks: sets of bits, transposed loads, arrays without reference counting."""
 
 from llvmlite import ir
 from numba import types

@@ -10,8 +10,8 @@ def compiled(**options: object) -> Callable[[Callable[..., Any]], Callable[..., 
     """Compile a function with numba's nopython mode and no division check, cached on disk if possible.
 
     ``error_model="numpy"`` matters: Python's check for division by zero alone blocks vectorisation.
-    Where no cache directory can be written numba refuses to decorate at all; then the kernel is
-    compiled anew in every process.
+    If no cache directory is writable, numba refuses to decorate; the kernel is then compiled again in every
+    process.
     """
     if numba.config.DISABLE_JIT:
         raise ImportError(

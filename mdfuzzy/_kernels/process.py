@@ -1,4 +1,4 @@
-"""Processes of our own: the same Python with the same packages, nothing from the current folder."""
+"""Start processes with the same Python and packages, and with nothing from the current folder."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-#: Finds this very package, which imports nothing by itself, then everything else where this process does.
+#: Finds this package, which imports nothing by itself, and then all others on the path of this process.
 _BEGINNING = """
 import importlib, sys
 sys.path[:] = [{home!r}]
@@ -33,7 +33,7 @@ def start_python(code: str, *, listens: bool = False, **options: Any) -> subproc
     Parameters
     ----------
     code : str
-        What to run. It ends when its standard input is closed.
+        The code to run. The process ends when its standard input is closed.
     listens : bool
         Whether the code reads its standard input itself, and ends when that does.
     **options

@@ -1,4 +1,4 @@
-"""The dynamic programme of the entropic purity."""
+"""Dynamic programming for the entropic purity."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from mdfuzzy._kernels.jit import compiled
 
 @compiled()
 def best_shares(gains: np.ndarray) -> tuple[float, np.ndarray]:
-    """Share a set out among labels, `gains[label, subset]` each; return the largest sum and who takes what.
+    """Divide a set among labels with `gains[label, subset]`; return the largest sum and the division.
 
     If the labels up to `label` share `subset`, the part ``taken[label, subset]`` of it goes to `label`.
     """
@@ -17,7 +17,7 @@ def best_shares(gains: np.ndarray) -> tuple[float, np.ndarray]:
     for subset in range(n):
         taken[0, subset] = subset
     for label in range(1, labels):
-        # Descending: the parts that are left over are smaller numbers, still untouched by this label.
+        # Descending: the remaining parts are smaller numbers, not yet changed by this label.
         for subset in range(n - 1, -1, -1):
             top, choice = best[subset] + gains[label, 0], 0
             part = subset

@@ -1,4 +1,4 @@
-"""Averages over nearest neighbours, the errors of a density estimated from them, and their lags in time."""
+"""Average over nearest neighbours, and compute density errors and time lags of neighbours."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def density_errors(
     weights: np.ndarray,
     errors: np.ndarray,  # OUT
 ) -> None:
-    """Set the change of the log density by the distance to measure, to first order, for weights of frames.
+    """Set the first-order change of the log density (distance to a measure) by weights of frames.
 
     The weight w of a neighbour at distance r changes -d/2 log(mean of squares) + log(mass) by
     (w - 1) (1 + d/2 (1 - r^2 / mean of squares)) / m.

@@ -1,4 +1,4 @@
-"""Superlevel sets of a function on a graph: its peaks, how they merge, and the connected tops around them."""
+"""Find the peaks of a function on a graph, their merging, and the connected cores around them."""
 
 from heapq import heappop, heappush
 
@@ -35,7 +35,7 @@ def highest_neighbors(
 
 @compiled()
 def ascend(order: np.ndarray, up: np.ndarray):
-    """Follow highest neighbours up: (number of the peak of each point, the peaks from high to low)."""
+    """Follow highest neighbours up; return the peak number of each point, and the peaks from high to low."""
     n = len(order)
     leaf = np.empty(n, np.int32)
     peaks = np.empty(n, np.int32)

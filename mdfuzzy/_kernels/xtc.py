@@ -1,4 +1,4 @@
-"""Frames of XTC files: where they are among the bytes, and their coordinates.
+"""Find frames in the bytes of XTC files, and unpack their coordinates.
 
 Nothing here trusts the bytes: every length, every table entry and every atom is checked before it is used, so
 a damaged file cannot make the program read or write outside of its arrays.

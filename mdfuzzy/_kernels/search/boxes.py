@@ -1,8 +1,8 @@
-"""Points in leaves of 64 with a box around each: which of them can be near a query, in plain Euclidean space.
+"""Find points near a query in Euclidean space, by boxes around leaves of 64 points.
 
-The points are *sketches*: few coordinates between which distances are never longer than between what they
-stand for. For feature vectors these are the coordinates on principal axes; for frames, the distances of the
-atoms from the centroid, on principal axes, because no superposition changes them:
+The points are *sketches*: a few coordinates whose distances are lower bounds of the true distances. For
+feature vectors these are the coordinates on principal axes. For frames they are the distances of the atoms
+from the centroid, on principal axes, because no superposition changes them:
 
     atoms * RMSD(x, y)^2  >=  sum_a (|x_a| - |y_a|)^2.
 
@@ -177,7 +177,7 @@ def leaves_within(gaps, middles, limit, seen):
 
 
 class Front(NamedTuple):
-    """What is known of 64 queries with respect to the leaves: made once, as that takes time."""
+    """Data on 64 queries with respect to the leaves, allocated once to save time."""
 
     sketch: np.ndarray  # lane block of their sketches
     reach: np.ndarray  # (LANES,) their norms
@@ -198,7 +198,7 @@ def front(boxes: Boxes) -> Front:
 
 @compiled()
 def begin_group(sketches, first, size, boxes, front):  # OUT front
-    """Get ready for the queries first to first + size (at most 64); empty lanes repeat the last."""
+    """Prepare the queries first to first + size (at most 64); empty lanes repeat the last."""
     rows = sketches.rows
     low, high = rows[first].copy(), rows[first].copy()
     for l in range(LANES):
@@ -213,7 +213,7 @@ def begin_group(sketches, first, size, boxes, front):  # OUT front
 
 @compiled()
 def next_leaves(stage, leaves, k, limit, boxes, front):
-    """Return the leaves to visit: first those in the middle of which the queries are, then all in reach.
+    """Return the leaves to visit: first those nearest to the queries, then all in reach.
 
     `leaves` are those of the stage before.
     """

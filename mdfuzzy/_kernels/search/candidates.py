@@ -1,4 +1,4 @@
-"""The targets that may be among the nearest of 64 queries, and how the nearest are picked out of them.
+"""Collect the targets that may be among the nearest of 64 queries, and select the nearest.
 
 A query tallies the upper bounds |D|^2 of its candidates in bins, so that its threshold, an upper bound of the
 k smallest distances, costs nothing to keep up. Exact distances are computed for the last few candidates only.
@@ -50,7 +50,7 @@ def sort_together(keys, items):  # IN, OUT keys, items
 
 @compiled()
 def sort_in_space(keys, items, old_keys, old_items, place, first):  # IN, OUT keys, items; OUT the others
-    """Do the same, in space for n keys, n items, n places and 2 n + 2 bins.
+    """Sort `keys` with `items` in given space, for n keys, n items, n places and 2 n + 2 bins.
 
     Into bins of equal width first, two for each key: no branches to mispredict. What is still out of order is
     so within a bin, and Shell's method ends it, beginning with gaps as long as the fullest bin.
@@ -89,7 +89,7 @@ def sort_in_space(keys, items, old_keys, old_items, place, first):  # IN, OUT ke
 
 @compiled()
 def settle_ties(exact, kept, order):  # IN, OUT kept
-    """Let the smaller frame come first among equal distances: so the nearest do not depend on the cells."""
+    """Order equal distances by frame, so that the nearest frames do not depend on the cells."""
     for i in range(1, len(kept)):
         item, hole = kept[i], i
         while hole > 0 and exact[hole - 1] == exact[i] and order[kept[hole - 1]] > order[item]:
@@ -109,7 +109,7 @@ def drop_distant(lane, targets, bounds, count, squared):  # IN, OUT targets, bou
 
 
 class Settling(NamedTuple):
-    """What `settle` works on, made once: memory that is asked for again and again takes time."""
+    """Work space of `settle`, allocated once, because repeated allocation takes time."""
 
     kept: np.ndarray
     exact: np.ndarray

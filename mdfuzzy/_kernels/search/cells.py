@@ -1,4 +1,4 @@
-"""Cells of similar frames: superposed on a centre, projected on principal axes, cut into leaves of 64.
+"""Build cells of similar frames, superposed on a centre, projected on principal axes, in leaves of 64.
 
 Frames are given *flat*: (n, width) float32, 3 numbers an atom, padded with zero atoms to a multiple of 6
 numbers.

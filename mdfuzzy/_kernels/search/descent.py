@@ -1,7 +1,7 @@
-"""Better neighbours from good ones: the neighbours of a frame's neighbours are likely to be its own.
+"""Improve neighbour lists: the neighbours of the neighbours of a frame are likely to be its neighbours.
 
-Every round reads the lists of the round before and writes new ones, so the result does not depend on the
-order in which frames are looked at, nor on threads.
+Every round reads the lists of the previous round and writes new ones, so the result does not depend on the
+order of frames or on threads.
 """
 
 import numpy as np

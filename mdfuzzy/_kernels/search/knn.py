@@ -1,4 +1,4 @@
-"""Exact neighbours under RMSD: cells skipped by the triangle inequality, frames by the screen.
+"""Find exact neighbours under RMSD, skipping cells by the triangle inequality and frames by the screen.
 
 A query holds every target that could be nearer than its threshold t, an upper bound of the k smallest
 distances that falls as candidates come in. With k = 0 the threshold is a given radius instead, and stays.
@@ -56,7 +56,7 @@ CENTRES, VISITED, TESTED, EVALUATED = range(4)
 
 
 class Workspace(NamedTuple):
-    """What the search for one group of 64 queries after the other works on: made once, as that takes time."""
+    """Work space for the search of groups of 64 queries, allocated once to save time."""
 
     # of the queries
     block: np.ndarray  # coordinates
@@ -87,7 +87,7 @@ class Workspace(NamedTuple):
 
 
 def workspace(cells: Cells, room: int) -> Workspace:
-    """Return space for groups of queries of which each holds up to `room` candidates."""
+    """Return work space for groups of queries that hold up to `room` candidates each."""
     width = cells.flat.shape[1]
 
     def lanes(rows: int = 1, dtype: type = np.float64) -> np.ndarray:
@@ -314,7 +314,7 @@ def search_group(queries, members, pivot, own, cells, gaps, slack, factor, radii
 def search_groups(
     queries, first, last, pivots, own, cells, slack, factor, radii, k, work, sizes, targets, squares, counts
 ):
-    """Search for some groups of queries, one after the other; return how many are done.
+    """Search some groups of queries one after another; return the number of finished groups.
 
     The queries first[g] to last[g] are a group, near the centre of the cell pivots[g]; each query has its
     radius. OUT, the queries of all groups in turn: how many targets each has (`sizes`), these and their

@@ -1,4 +1,4 @@
-"""Sixty-four frames at a time: correlation with one centre, optimal rotation, projection.
+"""Correlate, rotate and project 64 frames at a time with respect to one centre.
 
 A *lane block* holds one coordinate of 64 frames side by side: entry ``j * LANES + l`` of a flat array is
 coordinate j of frame l. With a constant stride the compiler knows that rows do not overlap and turns every
@@ -64,7 +64,7 @@ def correlate(block, centre, m):  # OUT m
 
 @compiled(fastmath=True)
 def largest_eigenvalues(m, start, steps, quartic, eigenvalue):  # OUT quartic, eigenvalue
-    """Newton from above to the largest root of L^4 - 2 p L^2 - 8 d L + (p^2 - 4 q), `steps` times.
+    """Take `steps` Newton steps from above to the largest root of L^4 - 2 p L^2 - 8 d L + (p^2 - 4 q).
 
     `start` is an upper bound, half the sum of the two squared norms. The iterates come down monotonically, so
     stopping early overestimates the eigenvalue and underestimates the RMSD: safe for pruning.
@@ -245,7 +245,7 @@ def residual_norms(moved, axes, coordinates, at):  # OUT row `at` of coordinates
 
 @compiled(fastmath=True)
 def remaining_norms(squared, coordinates, at):  # OUT row `at` of coordinates
-    """Set the same from the squared norms, a tenth of the work: where half of the digits are enough."""
+    """Set the residual norms from squared norms, a tenth of the work, if half of the digits suffice."""
     total = at * LANES
     for l in range(LANES):
         coordinates[total + l] = squared[l]

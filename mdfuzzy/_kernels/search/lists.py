@@ -1,7 +1,7 @@
-"""The nearest targets so far of 64 queries: lists that are cut down to the k nearest when they are full.
+"""Keep the nearest targets of 64 queries in lists that are cut to the k nearest when they are full.
 
-Nearest means first by squared distance and then by the number of the frame, so what is kept at the end
-does not depend on the order in which targets come.
+Targets are ordered by squared distance and then by the number of the frame, so the result does not depend on
+the order in which targets come.
 """
 
 from typing import NamedTuple
@@ -56,7 +56,7 @@ def cut(lane, k, order, lists):  # IN, OUT lists
 
 @compiled()
 def has_room(lane, more, k, order, lists):  # IN, OUT lists
-    """Make sure that so many more targets of a query fit in, or return False."""
+    """Make room for `more` targets of a query, or return False."""
     room = lists.targets.shape[1]
     # often: a limit that is out of date lets more targets in than sorting costs
     if k > 0 and lists.filled[lane] + more > min(room, k + max(k // 2, LANES)):

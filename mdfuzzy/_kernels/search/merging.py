@@ -1,4 +1,4 @@
-"""Rows of neighbours put together."""
+"""Merge rows of neighbours."""
 
 from mdfuzzy._kernels.jit import compiled
 

@@ -1,4 +1,4 @@
-"""Exact neighbours of points in Euclidean distance: 64 queries against leaf after leaf of 64 targets.
+"""Find exact neighbours of points in Euclidean distance, 64 queries against leaves of 64 targets.
 
 Sketches in float32 dismiss targets (`boxes`). What is left gets its distance in float64, from differences of
 coordinates: |x|^2 + |y|^2 - 2 x.y would lose the digits of distances that are small beside |x|.
@@ -58,14 +58,14 @@ class PointTargets(NamedTuple):
 
 
 class PointWork(NamedTuple):
-    """What the search for 64 queries works on, made once."""
+    """Work space for the search of 64 queries, allocated once."""
 
     lists: Lists
     front: Front
 
 
 def point_work(targets: PointTargets, room: int) -> PointWork:
-    """Return space for groups of queries of which each holds up to `room` targets."""
+    """Return work space for groups of queries that hold up to `room` targets each."""
     return PointWork(lists(room), front(targets.boxes))
 
 
@@ -160,7 +160,7 @@ def search_points_group(queries, first, size, own, targets, radii, k, work, coun
 
 @compiled(nogil=True)
 def search_points(queries, first, last, own, targets, radii, k, work, sizes, found, squares, counts):
-    """Search for some groups of queries, one after the other; return how many are done.
+    """Search some groups of queries one after another; return the number of finished groups.
 
     As `knn.search_groups`: OUT, the queries of all groups in turn, how many targets each has (`sizes`), these
     and their squared distances without gaps, and the counts of each group: pairs tested by sketches, exact

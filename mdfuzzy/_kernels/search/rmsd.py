@@ -1,4 +1,4 @@
-"""The minimum RMSD of centred frames in float64: one pair, and one frame against many.
+"""Compute the minimum RMSD of centred frames in float64, for one pair or one frame against many.
 
 For centred x and y with M = sum_i x_i y_i^T and L the largest eigenvalue of Horn's 4 x 4 matrix of M,
 
@@ -112,7 +112,7 @@ def squared_distance(x, y, norms):
 
 
 class Scratch(NamedTuple):
-    """What a comparison of one frame with 64 others works on."""
+    """Work space to compare one frame with 64 others."""
 
     query: np.ndarray  # in float64
     block: np.ndarray  # coordinates of the others
@@ -139,7 +139,7 @@ def squared_distances(query, norm, flat, norms, targets, out):  # OUT out
 
 @compiled()
 def fill_squared_distances(query, norm, flat, norms, targets, out, space):  # OUT out
-    """Do the same in given space, 64 targets at a time.
+    """Set squared distances as `squared_distances` in given space, 64 targets at a time.
 
     Newton's fixed number of steps converges for all but a few pairs; those, and nearly double roots, are
     done singly.

@@ -1,4 +1,4 @@
-"""The screen before exact RMSDs: whether a target can be near a query, from where both stand in a cell.
+"""Screen targets before exact RMSDs, by the displacements of query and target in a cell.
 
 Lengths are norms, sqrt(atoms) * RMSD. Write u and v for the displacements of a query and a target from
 the centre on which both are superposed, D = u - v. Then (docs/theory/neighbours)
@@ -36,7 +36,7 @@ class Slack(NamedTuple):
 
 
 class Screen(NamedTuple):
-    """What is known of 64 queries with respect to one cell: lane blocks."""
+    """Data on 64 queries with respect to one cell, in lane blocks."""
 
     moved: np.ndarray  # displacement from the centre
     coordinates: np.ndarray  # on the cell's axes, and the norm of the rest

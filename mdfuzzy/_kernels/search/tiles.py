@@ -1,4 +1,4 @@
-"""Exact neighbours under RMSD by tiles: 64 queries against leaf after leaf of 64 targets.
+"""Find exact neighbours under RMSD by tiles, 64 queries against leaves of 64 targets.
 
 Nothing is superposed. Frames are dismissed by the distances of their atoms from the centroid (`boxes`),
 then by the sign of a polynomial. Scale both frames to norm 1, M = sum_i x_i y_i^T. A target is farther
@@ -98,7 +98,7 @@ def batch() -> Batch:
 
 
 class TileWork(NamedTuple):
-    """What the search for 64 queries works on, made once."""
+    """Work space for the search of 64 queries, allocated once."""
 
     lists: Lists
     front: Front
@@ -112,7 +112,7 @@ class TileWork(NamedTuple):
 
 
 def tile_work(targets: TileTargets, room: int) -> TileWork:
-    """Return space for groups of queries of which each holds up to `room` targets."""
+    """Return work space for groups of queries that hold up to `room` targets each."""
     return TileWork(
         lists=lists(room), front=front(targets.boxes), bits=np.empty(LANES, np.uint64), lead=batch(),
         whole=batch(), pending=np.empty((LANES, LANES), np.int32), waiting=np.zeros(LANES, np.int64),
@@ -253,7 +253,7 @@ def screen_whole(queries, first, targets, k, slack, work, counts):  # OUT pendin
 
 @compiled(forceinline=True)
 def screen_lead(queries, first, targets, k, slack, work, counts):  # OUT bits and whole of work
-    """Pass those eights of a batch on of which a target may be within the limit; False: no room."""
+    """Pass on the eights of a batch with a target that may be within the limit; False: no room."""
     batch, whole, bits = work.lead, work.whole, work.bits
     set_levels(batch, queries, first, targets, work.lists.limit, slack, 1.0)
     polynomial_signs(batch.m, batch.level, batch.sign)
@@ -357,7 +357,7 @@ def search_tiles_group(queries, first, size, own, targets, radii, k, slack, most
 def search_tiles(
     queries, first, last, own, targets, slack, most, radii, k, work, sizes, found, squares, counts
 ):
-    """Search for some groups of queries, one after the other; return how many are done.
+    """Search some groups of queries one after another; return the number of finished groups.
 
     As `knn.search_groups`: OUT, the queries of all groups in turn, how many targets each has (`sizes`), these
     and their squared norms without gaps, and the counts of each group: pairs tested by leading modes or,

@@ -1,4 +1,4 @@
-"""Kernels of Anderson's acceleration: what earlier steps have changed, and the next step.
+"""Kernels of Anderson acceleration: the changes by earlier steps, and the next step.
 
 Threads share them by ranges of rows, or of blocks of rows: sums over all points go through blocks of a fixed
 size. Columns are taken eight at a time (see `columns`).

@@ -1,4 +1,4 @@
-"""Kernels for walks that are not reversible: how often each node is visited, what flows round in groups."""
+"""Kernels for walks that are not reversible: visits of nodes, and circular flows of groups."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Several columns of a row at once, in one register of the processor.
+"""Process several columns of a row at once, in one register of the processor.
 
 A sum has to wait for the one before it, and numba adds up one number at a time. A value of type `Lanes` holds
 up to eight neighbouring columns as a vector of LLVM, so that one addition serves them all; where the

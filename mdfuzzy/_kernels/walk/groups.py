@@ -71,7 +71,7 @@ def aggregate(
     order: np.ndarray,
     limit: int,
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Group every node in `order` with one that it is strongly tied to; return (group, rank in it, groups).
+    """Group every node in `order` with a strongly tied node; return (group, rank in it, groups).
 
     A node takes, of its strong ties, the nearest whose group has room; if there is none, the nearest however
     large its group. So a group never reaches across a weak link from a node that has a strong one: traps

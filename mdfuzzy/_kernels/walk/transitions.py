@@ -1,4 +1,4 @@
-"""Kernels of the absorbing walk: who reaches a target, and the transition matrix.
+"""Kernels of the absorbing walk: the nodes that reach a target, and the transition matrix.
 
 Each works on the rows (or blocks of them) from `first` to `last`, and threads share a job by its ranges.
 """
