@@ -19,7 +19,7 @@ from mdfuzzy.neighbors._dask.transfer import Movable
 #: Candidates that a query may hold, in multiples of the neighbours wanted, before their exact distances are
 #: computed.
 ROOM = 8
-#: Groups of queries that a thread takes at a time: about those of a cell.
+#: The number of groups of queries that a thread takes at a time, about as many as a cell has.
 STEP = 8
 
 
@@ -41,7 +41,7 @@ class Chunks(Movable):
 
     @property
     def sizes(self) -> np.ndarray:
-        """How many queries each group has."""
+        """The number of queries of each group."""
         return self.last - self.first
 
     @property
@@ -55,7 +55,7 @@ class Chunks(Movable):
 
 
 class Targets(NamedTuple):
-    """What was found for some groups: their queries in turn, and the targets of these without gaps.
+    """The results for some groups: their queries in turn, and their targets without gaps.
 
     The memory of targets and squares is used again for the next groups.
     """
@@ -78,7 +78,7 @@ class Targets(NamedTuple):
 
 
 class Kernel(NamedTuple):
-    """What searches: how a thread gets its space, and what it calls for some groups of queries.
+    """The search of a thread: a function that makes its work space, and one that searches groups of queries.
 
     ``search(chunks, limits, n_neighbors, space, sizes, targets, squares, counts)`` fills in the last four and
     returns how many groups are done; see `knn.search_groups`. The chunks may have other queries than those
@@ -100,7 +100,7 @@ class Index(Movable):
     @property
     @abstractmethod
     def atoms(self) -> float:
-        """By what squared norms are divided before the root is taken."""
+        """The divisor of squared norms before the root is taken."""
 
     @abstractmethod
     def own_chunks(self) -> Chunks:
@@ -112,7 +112,7 @@ class Index(Movable):
 
     @abstractmethod
     def kernel(self, queries: Any, factor: float) -> Kernel:
-        """Return what searches; with `factor` below 1 faster, and not exactly."""
+        """Return the search kernel; with `factor` below 1 the search is faster and not exact."""
 
     def permuted(
         self, queries: Any, rows: np.ndarray, atoms: np.ndarray, first: np.ndarray

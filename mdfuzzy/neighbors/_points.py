@@ -33,7 +33,7 @@ class PointIndex(Index):
 
     @property
     def atoms(self) -> float:
-        """By what squared norms are divided."""
+        """The divisor of squared norms."""
         return self.scale**2 * self.parts
 
     def own_chunks(self) -> Chunks:
@@ -41,7 +41,7 @@ class PointIndex(Index):
         return group_queries(self.queries, self.order, np.array([len(self)]), own=True)
 
     def chunks(self, others: np.ndarray, n_jobs: int | None) -> Chunks:
-        """Return other others, (n, dimensions), as queries."""
+        """Return other points, (n, dimensions), as queries."""
         sketches, scaled = _sketched(others, self.axes, self.layout, self.scale)
         order = compact_order(sketches.rows)
         ordered = Sketches(*(part[order] for part in sketches))
