@@ -1,4 +1,4 @@
-"""For people who come with MDAnalysis: the clustering as one of its analyses.
+"""Use with MDAnalysis: the clustering as an analysis class.
 
 Names are imported on first use, because `MDAnalysis` need not be installed.
 """

@@ -1,4 +1,4 @@
-"""Fuzzy mode-seeking clustering as an analysis of MDAnalysis: a thin shell around the pipeline."""
+"""Fuzzy mode-seeking clustering as an analysis of MDAnalysis: a thin wrapper around the pipeline."""
 
 from collections.abc import Iterable
 from dataclasses import fields
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from MDAnalysis import AtomGroup, Universe
 
 
-#: Keywords that give frames weights, as those of `Trajectories.weighted`.
+#: Keywords that give frames weights, as in `Trajectories.weighted`.
 _WEIGHTS = ("weights", "log_weights", "temperature")
 
 
@@ -50,15 +50,15 @@ def _with_settings(kind: type["FuzzyModeSeekingAnalysis"]) -> type["FuzzyModeSee
 
 @_with_settings
 class FuzzyModeSeekingAnalysis(AnalysisBase):
-    """The metastable states in a trajectory, and how strongly every frame belongs to each.
+    """Find the metastable states in a trajectory, and the membership of every frame in each state.
 
-    ``run(start, stop, step)`` reads frames one by one, in chunks of bounded size, and then clusters
-    them by RMSD. The universe is left at the frame where it was.
+    ``run(start, stop, step)`` reads frames one by one, in chunks of bounded size, and then clusters them by
+    RMSD. The universe stays at its current frame.
 
     Parameters
     ----------
     atomgroup : AtomGroup or Universe
-        The atoms to compare; of a universe the heavy atoms of the solute.
+        The atoms to compare; for a universe the heavy atoms of the solute.
     align : AtomGroup, str or (m,) array of int, optional
         Superpose every frame by these atoms on one structure, and compare `atomgroup` without another
         superposition, as in `load`.
@@ -69,13 +69,14 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
     symmetry : True, "graph", str, list or Symmetry, optional
         Compare frames by the least RMSD over exchanges of symmetry-equivalent atoms, as in `load`.
     whole : bool, optional
-        Whether to put molecules together that the periodic boundary divides. By default where there are
-        both a box and bonds.
+        Whether to make molecules whole that the periodic boundary divides. By default this is done if there
+        are both a box and bonds.
     weights, log_weights : array, path, or sequence of them, optional
-        The weight of each frame, or its logarithm, if the simulation was biased: of the frames that are
-        analysed, or of all frames of the trajectory. Or a text file such as PLUMED's COLVAR, as in `load`.
+        The weight of each frame, or its logarithm, if the simulation was biased. They are the weights of the
+        analysed frames, or of all frames of the trajectory, or a text file such as PLUMED's COLVAR, as in
+        `load`.
     temperature : float, optional
-        In K, for a column that holds a bias in kJ/mol.
+        The temperature in K, for a column that holds a bias in kJ/mol.
     features : str, Feature, callable, or a list of these, optional
         Compare features instead of RMSD, as in `featurize`.
     reduction : features.Reduction, optional
@@ -87,24 +88,24 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
     Attributes
     ----------
     results.labels : (n,) int32
-        The state that each analysed frame belongs most to; -1 for a frame that reaches no core.
+        The state with the largest membership of each analysed frame; -1 for a frame that reaches no core.
     results.memberships : (n, states) float64
-        How strongly it belongs to every state; rows sum to 1.
+        The memberships of the frames in every state; rows sum to 1.
     results.cores : (n,) int32
-        The state whose core the frame is in; -1 outside every core.
+        The state whose core contains the frame; -1 outside every core.
     results.log_density : (n,) float64
         Logarithm of the density of conformations at the frame, up to a constant.
     results.states : StateTable
-        A row for every state: frames, share, core, prominence, densest frame, torsions, visits.
+        The table of states: frames, fraction, core, prominence, densest frame, torsions, visits.
     results.n_states : int
         The number of states.
     results.beta : float
-        The temperature of the walk that was used.
+        The walk temperature that was used.
     results.clustering : Clustering
-        The results of all steps, what was chosen automatically and why, and the warnings. Its ``data`` are
-        the frames (`Frames`), for pictures, exports and kinetics.
+        The results of all steps, with the automatic choices, their reasons, and the warnings. Its ``data``
+        are the frames (`Frames`), for plots, exports and kinetics.
     frames, times : (n,) int, (n,) float
-        Numbers and times (ps) of the analysed frames.
+        The numbers and times (ps) of the analysed frames.
 
     Examples
     --------
@@ -171,17 +172,17 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         start, stop, step : int, optional
             Every `step`-th frame from `start` to before `stop`; all by default.
         frames : array of int or bool, optional
-            The numbers of the frames, ascending, or a mask, instead of these.
+            Instead of a range: the numbers of the frames in ascending order, or a mask.
         verbose : bool, optional
-            Show progress bars; by default as the class was told.
+            Show progress bars; by default the setting of the class.
         **options
-            Others of `MDAnalysis.analysis.base.AnalysisBase.run`, such as `progressbar_kwargs`. It runs in
-            one process (the clustering uses `n_jobs` threads): other backends are refused.
+            Other options of `MDAnalysis.analysis.base.AnalysisBase.run`, such as `progressbar_kwargs`. The
+            analysis runs in one process (the clustering uses `n_jobs` threads); other backends are rejected.
 
         Returns
         -------
         FuzzyModeSeekingAnalysis
-            Itself, with its `results`.
+            The analysis itself, with its `results`.
         """
         self._progress = bool(self._verbose if verbose is None else verbose)
         with kept_place(self._group):
@@ -217,7 +218,7 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         self.results.beta = found.memberships.beta
 
     def _of_these(self, given: Any) -> Any:
-        """Return the weights of the analysed frames, if those of all frames of the trajectory are given."""
+        """Return the weights of the analysed frames, selected if weights of all frames are given."""
         if np.ndim(given) == 1 and len(given) == self._trajectory.n_frames and not isinstance(given[0], str):
             return np.asarray(given)[self.frames]
         return given
