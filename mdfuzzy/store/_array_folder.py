@@ -1,4 +1,4 @@
-"""Named dictionaries of arrays in a folder: plain files, each whole or not there, with checksums."""
+"""Named dictionaries of arrays in a folder: plain files, each complete or absent, with checksums."""
 
 import json
 import logging
@@ -16,30 +16,30 @@ from mdfuzzy._atomic import is_draft, is_folder, remove_drafts, whole_file
 from mdfuzzy._check import InputTypeError, InputValueError
 from mdfuzzy.frames.mapping import open_array, release
 
-#: The number of the format of the files. Raised when older programs could not read them.
+#: The number of the format of the files. Increase it when older programs could not read them.
 FORMAT = 2
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 #: The entry of a JSON file that holds the checksum of the others.
 _CHECKSUM = "checksum"
-#: Bytes of which the checksum is computed together.
+#: Number of bytes per step of the checksum.
 _PIECE = 2**26
 
 logger = logging.getLogger("mdfuzzy")
 
 
 class ArrayFolder:
-    """Named dictionaries of arrays in a folder: NAME.json, and NAME-TAG.ARRAY.npy for each larger array.
+    """Store named dictionaries of arrays in a folder: NAME.json, and NAME-TAG.ARRAY.npy for larger arrays.
 
-    The arrays are written first, under a new tag, then the JSON file, which names them, takes the place of
-    the old one: so a name has either all its old arrays or all its new ones, whenever the writer dies. Every
-    file has a checksum (CRC-32), which is verified when the file is read.
+    The arrays are written first, under a new tag. Then the JSON file, which names them, replaces the old one.
+    So a name has either all its old arrays or all its new ones, whenever the writer dies. Every file has a
+    checksum (CRC-32), which is verified when the file is read.
 
     Attributes
     ----------
     path : Path
         The folder.
     damaged : list of str
-        What was found damaged so far.
+        The files found damaged so far.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -56,7 +56,7 @@ class ArrayFolder:
     def get(self, name: str, *, key: str | None = "") -> dict[str, np.ndarray] | None:
         """Return the arrays that were put under `name` with this `key` (None: any); None if there are none.
 
-        Large arrays are maps of their files. Damaged files count as not there; the log names them.
+        Large arrays are memory maps of their files. Damaged files count as missing; the log names them.
         """
         file = self._record(name)
         try:
@@ -93,10 +93,10 @@ class ArrayFolder:
             return False
 
     def put(self, name: str, key: str = "", /, **arrays: np.ndarray) -> None:
-        """Keep `arrays` under `name` with `key`, instead of what is there.
+        """Save `arrays` under `name` with `key`, replacing older ones.
 
-        When this returns they are on the disk. Numbers and texts (arrays without dimensions) go into the JSON
-        file, other arrays into one file each. Arrays of objects are refused.
+        When this returns, the arrays are on the disk. Numbers and texts (arrays without dimensions) go into
+        the JSON file, other arrays into one file each. Arrays of objects are rejected.
         """
         record = self._record(name)
         self.path.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ class ArrayFolder:
                     old.unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """Remove the folder with what was put there; files of others stay, and then the folder, too."""
+        """Remove the folder and the saved arrays; if it holds files from elsewhere, these and the folder stay."""
         if not is_folder(self.path):
             return
         remove_drafts(self.path)
@@ -147,7 +147,7 @@ class ArrayFolder:
 
 
 def _is_array_of(name: str, file: str) -> bool:
-    """Whether the file holds an array of exactly this name, not of one that begins with it."""
+    """Return whether the file holds an array of exactly this name, not of a longer name."""
     return re.fullmatch(re.escape(name) + r"-[0-9a-f]{8}\..*\.npy", file) is not None
 
 
@@ -193,12 +193,12 @@ def _crc(content: dict[str, Any]) -> int:
 
 
 def reason(error: Exception) -> str:
-    """Return what is wrong with a file, in words if they are ours."""
+    """Return a description of the damage of a file."""
     return str(error) if isinstance(error, InputValueError) else type(error).__name__
 
 
 def strangers(folder: Path) -> list[str]:
-    """Return the names of what is in a folder, without drafts; none if there is no folder."""
+    """Return the names of the entries of a folder, without drafts; none if there is no folder."""
     return (
         sorted(each.name for each in folder.iterdir() if not is_draft(each.name)) if folder.exists() else []
     )

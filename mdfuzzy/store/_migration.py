@@ -40,7 +40,7 @@ _ARRAYS = {
     "memberships": {"scale": "bandwidth"},
     "transition_regions": {"populations": "fractions", "balance": "mixing"},
 }
-#: Pictures that version 0.1 drew.
+#: Plots that version 0.1 wrote.
 _PICTURES = (
     *("overview", "density", "free-energy", "states", "transitions", "persistence", "prominences", "beta"),
     *("network", "timescales", "chapman-kolmogorov", "reliability"),
@@ -48,7 +48,7 @@ _PICTURES = (
 
 
 class OldRun:
-    """What version 0.1 left in a run directory.
+    """Read the results that version 0.1 left in a run directory.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class OldRun:
 
     @staticmethod
     def is_here(folder: Path) -> bool:
-        """Whether version 0.1 ran in this folder."""
+        """Return whether version 0.1 ran in this folder."""
         try:
             content = json.loads((folder / "run.json").read_text(encoding="utf-8"))
             return bool(content["format"] == FORMAT and "fingerprint" in content and "settings" in content)
@@ -121,7 +121,7 @@ class OldRun:
     ) -> Iterator[tuple[str, list[str], dict[str, Any]]]:
         """Yield the name, the inputs and the settings of each step of version 0.1, in their order.
 
-        The generator goes on after its consumer has read a step, so that later steps can use its arrays.
+        The generator resumes when its consumer has read a step, so that later steps can use its arrays.
         """
         record = self._record("neighbors")
         k = settings["k"]

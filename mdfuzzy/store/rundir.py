@@ -37,7 +37,7 @@ from mdfuzzy.store._migration import OldRun
 from mdfuzzy.store._views import FinishedRun, SavedSteps, StepMissingError
 from mdfuzzy.store.state_names import StateNames, match_states
 
-#: The folder of the saved steps, and the file in it that says which run they belong to.
+#: The folder of the saved steps, and the file in it that identifies the run.
 _DATA, _RUN = "data", "run.json"
 #: The features that were clustered, if they were computed from frames.
 _FEATURES = "features"
@@ -49,23 +49,23 @@ _RENAMED = {"weights": "walk_weights"}
 _PARTS = ".parts"
 #: The entry of a saved step that holds the fingerprint of the data it is for.
 _OF = "fingerprint"
-#: What holds the names of the states.
+#: The name under which the names of the states are saved.
 _NAMES = "names"
 
 
 class RunDir:
-    """A folder that keeps the results of finished steps, so that `cluster` can resume.
+    """Keep the results of finished steps in a folder, so that `cluster` can resume.
 
     The folder ``data`` in it holds each step as NAME.json (its key, and its numbers) with NAME-TAG.ARRAY.npy
-    for each of its arrays; run.json says which data and settings they are for, and how the data was read if
-    it came from files. All files are plain JSON and NumPy's format, without pickle, and have checksums. A
-    file is written under another name first and then renamed, so it is whole or not there. One process at a
-    time may write to a folder. Folders of version 0.1 are brought up to date when a run resumes or is loaded.
+    for each of its arrays; run.json records the data and the settings, and how the data was read if it came
+    from files. All files are plain JSON and NumPy's format, without pickle, and have checksums. A file is
+    written under another name first and then renamed, so it is either complete or absent. Only one process at
+    a time may write to a folder. Folders of version 0.1 are converted when a run resumes or is loaded.
 
     Parameters
     ----------
     path : path
-        The folder; made when the first file is written.
+        The folder; it is created when the first file is written.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class RunDir:
 
     @property
     def scratch_folder(self) -> Path:
-        """Where frames are kept that are more than memory holds: `load(scratch=)`."""
+        """The folder for frames that do not fit into memory: `load(scratch=)`."""
         return self._data.path
 
     @property
@@ -121,7 +121,7 @@ class RunDir:
 
     @property
     def data_summary(self) -> str | None:
-        """What was clustered here, in words; None if nothing was."""
+        """A description of the clustered data; None if there was no run."""
         run = self._read_run()
         return None if run is None else str(run["data"])
 
@@ -129,8 +129,8 @@ class RunDir:
     def reading(self) -> dict[str, Any] | None:
         """The arguments of `load` that read the frames of the run; None if they do not come from files.
 
-        Files that are no longer where they were are looked for where they would be if they had been moved
-        together with the folder.
+        Missing files are searched at the places where they would be if they had been moved together with the
+        folder.
         """
         run = self._read_run()
         reading = None if run is None else run.get("reading")
@@ -156,7 +156,7 @@ class RunDir:
         return moved if not os.path.exists(file) and os.path.exists(moved) else file
 
     def summary(self) -> str:
-        """Return a text that says what was run here: the data, the settings that were changed, the steps."""
+        """Return a text with the data, the changed settings and the steps of the run."""
         run = self._run_or_refuse()
         default, settings = Settings().as_dict(), (self.settings or Settings()).as_dict()
         changed = [f"{name}={value!r}" for name, value in settings.items() if value != default[name]]
@@ -170,24 +170,24 @@ class RunDir:
         )
 
     def load(self, data: Trajectories | npt.ArrayLike | None = None) -> Clustering:
-        """Return the result of a finished run, from the files alone: nothing is computed.
+        """Return the result of a finished run from its files, without any computation.
 
         Parameters
         ----------
         data : Frames, Features or arrays, optional
-            What was clustered; needed if it did not come from files. By default the files are read again.
+            The clustered data; required if it did not come from files. By default the files are read again.
 
         Returns
         -------
         Clustering
-            As `cluster` returned it. What it warned of is in its `warnings`.
+            The result as `cluster` returned it. Its `warnings` hold the warnings of the run.
 
         Raises
         ------
         FileNotFoundError
-            If no run began in this folder, or a file that it read is gone.
+            If no run began in this folder, or an input file of the run is missing.
         ValueError
-            If the run is not finished, or `data` is needed, or is not what was clustered.
+            If the run is not finished, or if `data` is required or differs from the clustered data.
 
         Examples
         --------
@@ -234,7 +234,7 @@ class RunDir:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep other processes from writing to the folder inside the block; `cluster` does it for itself.
+        """Lock the folder against writing by other processes inside the block; `cluster` does so itself.
 
         Raises
         ------
@@ -343,7 +343,7 @@ class RunDir:
     def check(self, data: Trajectories) -> Fingerprint:
         """Return the fingerprint of `data`; raise FileExistsError if the folder is of other data.
 
-        Data that has grown is not other data: its results are computed again.
+        Data that has grown does not count as other data: its results are computed again.
         """
         fingerprint = Fingerprint.of(data)
         run = self._read_run()
@@ -379,7 +379,7 @@ class RunDir:
         return self._data.get(name, key=key)
 
     def put(self, name: str, *, key: str = "", growing: bool = False, **arrays: np.ndarray) -> None:
-        """Keep `arrays` under `name` with `key`, instead of what is there; remove the parts of `name`.
+        """Save `arrays` under `name` with `key`, replacing older ones; remove the parts of `name`.
 
         With `growing` the data of the run that has begun is noted, for `earlier`.
         """
@@ -399,14 +399,14 @@ class RunDir:
         return None if frames is None else (arrays, frames)
 
     def scratch(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
-        """Return an array of zeros for what is not kept, in a file that ends with it if it is large.
+        """Return an array of zeros for temporary data; if it is large, in a file that is deleted with it.
 
         Parameters
         ----------
         shape : tuple of int
-            Its shape.
+            The shape of the array.
         dtype : dtype
-            Its type.
+            The type of the array.
         """
         if np.dtype(dtype).itemsize * prod(shape) < LARGE:
             return np.zeros(shape, dtype)
@@ -414,7 +414,7 @@ class RunDir:
         return scratch_array(draft_in(self._data.path), shape, dtype)
 
     def parts(self, name: str, *, key: str) -> ArrayFolder:
-        """Return where the unfinished step `name` keeps its parts, with methods `get` and `put` like these.
+        """Return the store of the parts of the unfinished step `name`, with methods `get` and `put`.
 
         Parts that were made with another `key` are removed.
         """
@@ -424,22 +424,22 @@ class RunDir:
 
     @property
     def names(self) -> StateNames | None:
-        """The names of the states, which they keep from run to run; None if none were given."""
+        """The names of the states, which are kept from run to run; None if there are none."""
         saved = self._data.get(_NAMES, key=None)
         return None if saved is None else _names_of(saved)
 
     def name_states(self, result: Clustering) -> StateNames:
-        """Match the states of a run in this folder with those of the run before, and keep their names.
+        """Match the states of a run in this folder with the previous run, and keep their names.
 
         Parameters
         ----------
         result : Clustering
-            What `cluster` found with this store.
+            The result of `cluster` with this store.
 
         Returns
         -------
         StateNames
-            The names, and what appeared, vanished, split or merged.
+            The names, and the states that appeared, vanished, split or merged.
 
         Examples
         --------
@@ -481,7 +481,7 @@ class RunDir:
             folder.rmdir()
 
     def _remove_parts_of_finished_steps(self) -> None:
-        """Do what `put` did not come to, if the run was killed in it."""
+        """Complete the cleanup of `put`, if the run was killed in it."""
         for folder in list(self._data.path.glob(f"*{_PARTS}")):
             name = folder.name.removesuffix(_PARTS)
             if any(self._data.has(name, key=part.name) for part in folder.iterdir()):

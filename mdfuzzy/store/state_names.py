@@ -1,4 +1,4 @@
-"""Names that states keep from run to run, whatever their numbers are."""
+"""Names that states keep from run to run, independent of their numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,29 +10,29 @@ import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError
 
-#: A state with less than this share of the earlier frames that it should have has appeared.
+#: A state with less than this fraction of the expected number of earlier frames has appeared.
 _FEW = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
 class StateNames:
-    """The names of the states of a run, and what happened to those of the run before.
+    """Hold the names of the states of a run, and the changes since the previous run.
 
-    States are numbered anew in every run, by their density. A name stays with the state that holds most of
-    its frames.
+    Every run numbers its states again, by their density. A name stays with the state that holds most of its
+    frames.
 
     Attributes
     ----------
     names : tuple of str
         The name of each state, in the order of their numbers: ``"A"`` to ``"Z"``, then ``"AA"``.
     events : tuple of str
-        Which states appeared, vanished, split or merged since the run before, a sentence each.
+        The states that appeared, vanished, split or merged since the previous run, a sentence each.
     used : int
-        How many names were ever given. A name is not given twice.
+        The number of names ever assigned. A name is not assigned twice.
 
     See Also
     --------
-    RunDir.name_states : Match the states of a run with those of the run before.
+    RunDir.name_states : Match the states of a run with the states of the previous run.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def match_states(
     n_states: int,
     frames: npt.ArrayLike | None = None,
 ) -> StateNames:
-    """Name states by their overlap with those of an earlier run.
+    """Name states by their overlap with the states of an earlier run.
 
     States are paired such that the paired states share as many frames as possible. A pair keeps its name if
     it shares more than half of the frames of one of the two.
@@ -71,13 +71,13 @@ def match_states(
     Parameters
     ----------
     earlier : (StateNames, (m,) array of int), optional
-        The names before, and the state of each earlier frame then; -1 for none.
+        The earlier names, and the earlier state of each of the m frames; -1 for none.
     labels : (n,) array of int
-        The state of every frame now; -1 for none.
+        The present state of every frame; -1 for none.
     n_states : int
-        How many states there are now.
+        The present number of states.
     frames : (m,) array of int, optional
-        Which frames the earlier ones are; the first by default.
+        The present numbers of the earlier frames; the first m frames by default.
 
     Returns
     -------
