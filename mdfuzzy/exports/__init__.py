@@ -1,4 +1,4 @@
-"""Exports: files for other programs: Markov models, structures, trajectories of states, and tables.
+"""Exports: files for other programs (Markov models, structures, trajectories of states, and tables).
 
 Every export takes the result of `cluster` or `assign`.
 """

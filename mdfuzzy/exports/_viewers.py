@@ -7,18 +7,18 @@ from mdfuzzy.plots.colors import state_colors
 
 #: What all three programs read: structures with the names of atoms, and trajectories that need a topology.
 STRUCTURES, TRAJECTORIES = (".pdb", ".cif"), (".xtc", ".dcd", ".trr")
-#: VMD has 33 colours, of which the first 17 are those of its menus and the last 16 are free to change.
+#: VMD has 33 colours. The first 17 are the colours of its menus, and the last 16 are free to change.
 _VMD_FIRST, _VMD_COLORS = 17, 16
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A file that the scripts open.
+    """Describe a file that the scripts open.
 
     Attributes
     ----------
     file : str
-        Its name in the folder of the scripts.
+        The name of the file in the folder of the scripts.
     states : tuple of int
         The state that it shows, or the two states of a transition.
     visible : bool
@@ -43,13 +43,13 @@ def viewer_scripts(
     Parameters
     ----------
     shown : sequence of Shown
-        What to open.
+        The files to open.
     n_states : int
         The number of states, which have the colours of the report.
     topology : str or None
         The structure file to be opened before each trajectory.
     style : {"cartoon", "trace", "sticks"}
-        How molecules are drawn.
+        The style in which molecules are drawn.
 
     Returns
     -------

@@ -16,9 +16,9 @@ def write_comparison(folder: str | os.PathLike[str], comparison: EnsembleCompari
     Parameters
     ----------
     folder : path
-        Made if it is not there. Earlier files of this function are replaced.
+        The folder; it is created if necessary. Earlier files of this function are replaced.
     comparison : EnsembleComparison
-        From `compare_ensembles`.
+        The comparison from `compare_ensembles`.
 
     Returns
     -------

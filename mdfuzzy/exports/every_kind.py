@@ -56,17 +56,18 @@ def write_exports(
     trajectories: Mapping[str, Any] | None = None,
     table: Mapping[str, Any] | None = None,
 ) -> dict[str, Path]:
-    """Write the files for other programs into a folder, replacing those of an earlier export.
+    """Write the files for other programs into a folder, replacing the files of an earlier export.
 
     Parameters
     ----------
     folder : path
-        May hold files; those that no earlier export wrote are never replaced.
+        The folder. It may hold files; files that no earlier export wrote are never replaced.
     result : Clustering or Assignment
-        What to export.
+        The result to export.
     kinds : sequence of {"tables", "pyemma", "structures", "trajectories", "table", "splits"}
-        All that the result has by default: `write_state_tables`, `write_pyemma`, `write_structures`,
-        `write_trajectories`, `write_table` and `write_splits`, each with its own defaults.
+        The kinds to write, by default all that the result has: `write_state_tables`, `write_pyemma`,
+        `write_structures`, `write_trajectories`, `write_table` and `write_splits`, each with its own
+        defaults.
     trajectories : mapping, optional
         Other options of `write_trajectories`, such as ``{"n": 100}``.
     table : mapping, optional
@@ -75,7 +76,7 @@ def write_exports(
     Returns
     -------
     dict of str to Path
-        Where each kind was written.
+        The path of each kind.
 
     Raises
     ------

@@ -14,24 +14,24 @@ _SAMPLE = 500
 def find_medoids(result: Result) -> np.ndarray:
     """Find the medoid of each state: the frame with the smallest mean distance to the frames of its state.
 
-    The distance is the one that was clustered by: RMSD for frames, Euclidean for features.
-    Of a state with more than 500 frames, 500 that are evenly spread over them are compared with each other.
-    If frames have weights, the mean is weighted, and the 500 are evenly spread over the weight.
-    A medoid is a typical structure; the density peak (`State.peak`) is the most frequent one.
+    The distance is the metric of the clustering: RMSD for frames, Euclidean distance for features. In a state
+    with more than 500 frames, 500 evenly spread frames are compared with each other. If frames have weights,
+    the mean is weighted, and the 500 frames are evenly spread over the weight. A medoid is a typical
+    structure; the density peak (`State.peak`) is the most frequent one.
 
     Parameters
     ----------
     result : Clustering or Assignment
-        Of frames or features.
+        The result, of frames or features.
 
     Returns
     -------
     (K,) int64
-        Frame numbers; -1 for a state without frames.
+        The frame numbers; -1 for a state without frames.
 
     See Also
     --------
-    exports.write_structures : Writes them as structures.
+    exports.write_structures : Write the medoids as structures.
 
     Examples
     --------

@@ -51,20 +51,20 @@ def write_pyemma(
 ) -> Path:
     """Write discrete trajectories, the core set, memberships, and scripts for PyEMMA and deeptime.
 
-    The core set is that of the `milestones`, not the smaller `cores` of the walk, which trajectories hardly
-    ever enter.
+    The core set holds the `milestones`, not the smaller `cores` of the walk, which trajectories hardly ever
+    enter.
 
     Parameters
     ----------
     folder : path
         A new or empty folder.
     result : Clustering or Assignment
-        What to export.
+        The result to export.
     lag : int, optional
-        The lag of the scripts, in frames, shorter than the longest trajectory. By default that of the
-        validated model (`Clustering.validation`); without one 10, or a tenth of the longest trajectory if
-        that is shorter: a first guess. The scripts print timescales at other lags as well, and take another
-        lag as their argument.
+        The lag of the scripts, in frames, shorter than the longest trajectory. By default it is the lag of
+        the validated model (`Clustering.validation`). Without one it is a first guess: 10, or a tenth of the
+        longest trajectory if that is shorter. The scripts print timescales at other lags as well, and take
+        another lag as their argument.
     overwrite : bool
         Write to a folder that holds files: those of an earlier export are replaced or removed, all others are
         left as they are.
@@ -77,7 +77,7 @@ def write_pyemma(
     Raises
     ------
     FileExistsError
-        If the files are there already, and `overwrite` is False.
+        If the files already exist, and `overwrite` is False.
     ValueError
         If memberships and cores have different numbers of states; if frames have weights, because a bias
         changes the kinetics.

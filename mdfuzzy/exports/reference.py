@@ -25,22 +25,22 @@ _CHUNK = 100_000
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ReferenceRmsd(ReadOnly):
-    """RMSD of every state to a reference structure, in nm, by the atoms that were clustered.
+    """Hold the RMSD of every state to a reference structure, in nm, over the clustered atoms.
 
     Attributes
     ----------
     reference : str
         The name of the reference.
     n_atoms : int
-        How many atoms were compared.
+        The number of compared atoms.
     mean, std : (K,) float64
         (Weighted) mean and standard deviation over the frames of each state; NaN for a state without frames.
     peak, medoid : (K,) float64
-        Of the density peak and of the medoid.
+        The RMSD of the density peak and of the medoid.
     least : (K,) float64
         The smallest RMSD of a frame of the state.
     nearest : (K,) int64
-        That frame; -1 for a state without frames.
+        The frame with the smallest RMSD; -1 for a state without frames.
 
     Examples
     --------
@@ -103,8 +103,8 @@ def reference_rmsd(result: Result, reference: "str | os.PathLike[str] | md.Traje
     result : Clustering or Assignment
         Of frames.
     reference : path or md.Trajectory
-        A structure, such as ``"crystal.pdb"``, that has the clustered atoms; other atoms do not matter. Of
-        several models the first counts. Atoms are identified by residue number and name; if the numbering
+        A structure, such as ``"crystal.pdb"``, that has the clustered atoms; other atoms do not matter. The
+        first of several models is used. Atoms are identified by residue number and name; if the numbering
         differs, by the order of the residues.
 
     Returns
@@ -114,13 +114,13 @@ def reference_rmsd(result: Result, reference: "str | os.PathLike[str] | md.Traje
     Raises
     ------
     FileNotFoundError
-        If there is no such file.
+        If the file does not exist.
     ValueError
-        If atoms are missing in the reference, or residues are others there.
+        If atoms are missing in the reference, or its residues differ.
 
     See Also
     --------
-    exports.write_structures : The structures themselves.
+    exports.write_structures : Write the structures of the states.
 
     Examples
     --------

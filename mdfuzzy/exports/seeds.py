@@ -24,11 +24,11 @@ def write_seeds(
     Parameters
     ----------
     folder : path
-        Made if it is not there. Earlier files of this function are replaced.
+        The folder; it is created if necessary. Earlier files of this function are replaced.
     result : Clustering
-        What the seeds were chosen from.
+        The clustering from which the seeds were chosen.
     seeds : Seeds
-        From `suggest_seeds`.
+        The seeds from `suggest_seeds`.
     format : {"gro", "pdb"}
         The format of the structures, with the box if the files have one. Velocities are not written: draw new
         ones.

@@ -20,7 +20,7 @@ def write_splits(path: str | os.PathLike[str], result: Clustering, *, overwrite:
     path : path
         A ``.csv`` file.
     result : Clustering
-        Whose `splits` to write.
+        The clustering whose `splits` are written.
     overwrite : bool
         Replace the file if there is one.
 
@@ -32,14 +32,14 @@ def write_splits(path: str | os.PathLike[str], result: Clustering, *, overwrite:
     Raises
     ------
     FileExistsError
-        If the file is there already, and `overwrite` is False.
+        If the file already exists, and `overwrite` is False.
     ValueError
-        If the states were merged by hand, so that there are no splits.
+        If the states were merged manually, so that there are no splits.
 
     See Also
     --------
     kinetics.Splits : The columns. Times are in ps, or in frames if the time between frames is not known.
-    plots.state_tree : The same as a picture.
+    plots.state_tree : Plot the tree of states.
 
     Examples
     --------

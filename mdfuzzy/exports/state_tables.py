@@ -28,14 +28,14 @@ _COLUMNS = {
 
 
 def write_state_tables(folder: str | os.PathLike[str], result: Result, *, overwrite: bool = False) -> Path:
-    """Write the numbers of a paper as tables: fractions, populations, passage times and pathways.
+    """Write tables for a paper: fractions, populations, passage times and pathways.
 
     Parameters
     ----------
     folder : path
-        Made if it is not there.
+        The folder; it is created if necessary.
     result : Clustering or Assignment
-        What to export. Populations, passage times and pathways need a Markov model: a clustering with
+        The result to export. Populations, passage times and pathways need a Markov model: a clustering with
         ``Settings(validate=True)``.
     overwrite : bool
         Replace the tables of an earlier export.
@@ -48,7 +48,7 @@ def write_state_tables(folder: str | os.PathLike[str], result: Result, *, overwr
     Raises
     ------
     FileExistsError
-        If the files are there already, and `overwrite` is False.
+        If the files already exist, and `overwrite` is False.
 
     See Also
     --------
@@ -57,8 +57,8 @@ def write_state_tables(folder: str | os.PathLike[str], result: Result, *, overwr
 
     Notes
     -----
-    Each table is there twice, as comma-separated values (``.csv``) and for LaTeX (``.tex``, with the rules of
-    the package booktabs):
+    Each table is written twice, as comma-separated values (``.csv``) and for LaTeX (``.tex``, with the rules
+    of the package booktabs):
 
     - ``states``: for each state the number of frames, their fraction, the equilibrium population, the free
       energy relative to the most populated state in kT, visits and mean dwell time;

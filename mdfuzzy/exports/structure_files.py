@@ -1,4 +1,4 @@
-"""Structures: the frames that show each state and each transition, with all their atoms, to look at."""
+"""Structures: representative frames of each state and each transition, with all their atoms."""
 
 import os
 from collections.abc import Iterator
@@ -80,7 +80,7 @@ def write_structures(
         Of frames. The chosen ones are read again from their files with all their atoms; if there are no files
         or objects to read from, the loaded atoms are written.
     n : int
-        How many frames of each core and of each transition region, if it has as many.
+        The largest number of frames of each core and of each transition region.
     format : str
         An extension that mdtraj writes, such as ``"pdb"``, ``"cif"``, ``"gro"``, ``"xtc"`` or ``"h5"``. With
         a format that has no names of atoms there is a file ``topology.pdb``, too.
@@ -101,7 +101,7 @@ def write_structures(
     Raises
     ------
     FileExistsError
-        If the files are there already, and `overwrite` is False.
+        If the files already exist, and `overwrite` is False.
     ValueError
         If mdtraj does not write the format, or it needs a periodic box that the frames do not have.
 

@@ -29,14 +29,14 @@ def write_table(
     torsions: bool | None = None,
     overwrite: bool = False,
 ) -> Path:
-    """Write a table with one row per frame: where it is, its torsions, its state, its core, its memberships.
+    """Write a table with one row per frame: its origin, torsions, state, core and memberships.
 
     Parameters
     ----------
     path : path
         ``.csv``, ``.csv.gz`` or ``.parquet`` (which needs pyarrow: the extra ``parquet``).
     result : Clustering or Assignment
-        What to export.
+        The result to export.
     torsions : bool, optional
         Whether to write phi and psi of every residue; by default of up to 12 residues.
     overwrite : bool
@@ -50,11 +50,11 @@ def write_table(
     Raises
     ------
     FileExistsError
-        If the files are there already, and `overwrite` is False.
+        If the files already exist, and `overwrite` is False.
     ValueError
         If the name does not end in .csv, .csv.gz or .parquet.
     ImportError
-        If a Parquet file is asked for and pyarrow is missing.
+        If a Parquet file is requested and pyarrow is missing.
 
     See Also
     --------

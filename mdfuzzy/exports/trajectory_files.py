@@ -93,7 +93,7 @@ def write_trajectories(
     Raises
     ------
     FileExistsError
-        If the files are there already, and `overwrite` is False.
+        If the files already exist, and `overwrite` is False.
     ValueError
         If `n` and `every` are both given, or the source files have changed.
 
