@@ -1,4 +1,4 @@
-"""What differs between ensembles: fractions of states, free energies, and significant differences."""
+"""Comparison of ensembles: fractions of states, free energies, and significant differences."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,16 +27,16 @@ SEPARATE = 0.1
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EnsembleDifference(ReadOnly):
-    """The differences between two ensembles, for each state.
+    """Hold the differences between two ensembles, for each state.
 
     Attributes
     ----------
     first, second : str
         The ensembles.
     free_energy : (K,) float64
-        The free energy of each state in the second less that in the first, each relative to its whole
-        ensemble; negative where the second has the larger fraction, infinite where one never visits
-        the state.
+        The free energy of each state in the second ensemble minus the free energy in the first, each relative
+        to the whole ensemble. It is negative where the second has the larger fraction, and infinite where one
+        ensemble never visits the state.
     low, high : (K,) float64
         The ends of its confidence interval; NaN where too many bootstrap samples do not visit the state.
     p : (K,) float64
@@ -45,14 +45,15 @@ class EnsembleDifference(ReadOnly):
     least_p : float
         The smallest corrected p-value that so few trajectories or blocks can give.
     mixing : float
-        How often the frames of both are neighbours: 1 as if they were one ensemble, 0 never.
+        The frequency with which frames of the two ensembles are neighbours: 1 as in a single ensemble, 0 for
+        never.
     overlap : float
         The sum over the states of the smaller fraction: 1 if the fractions are the same, 0 if no state is
         shared.
 
     See Also
     --------
-    compare_ensembles : Compute them.
+    compare_ensembles : Compute the differences.
 
     Examples
     --------
@@ -82,7 +83,7 @@ class EnsembleDifference(ReadOnly):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EnsembleComparison(ReadOnly):
-    """What differs between ensembles that were clustered together. Made by `compare_ensembles`.
+    """Hold the comparison of ensembles that were clustered together, as made by `compare_ensembles`.
 
     Attributes
     ----------
@@ -93,26 +94,26 @@ class EnsembleComparison(ReadOnly):
     low, high : (E, K) float64
         The ends of their confidence intervals; NaN if there is nothing to draw.
     visitors : (E, K) int64
-        How many trajectories of each ensemble visit each state.
+        The number of trajectories of each ensemble that visit each state.
     trajectories : (E,) int64
-        How many trajectories each ensemble has.
+        The number of trajectories of each ensemble.
     drawn : tuple of str
-        What the bootstrap and the test take as independent, for each ensemble.
+        The independent units of the bootstrap and of the test, for each ensemble.
     alone : tuple of str
-        For each state the ensemble that alone visits it (99 % of its weight); empty if several do.
+        For each state the only ensemble that visits it (99 % of its weight); empty if several do.
     differences : tuple of EnsembleDifference
-        For each pair of ensembles.
+        The differences of each pair of ensembles.
     unit : str
         The unit of the free energies: "kT" or "kJ/mol".
     level : float
         Differences with a smaller p are significant.
     confidence : float
-        The probability that the intervals should cover.
+        The confidence level of the intervals.
 
     See Also
     --------
-    compare_ensembles : Compute it.
-    plots.ensemble_fractions : Draw it.
+    compare_ensembles : Compute the comparison.
+    plots.ensemble_fractions : Plot the fractions.
 
     Examples
     --------
@@ -156,7 +157,7 @@ class EnsembleComparison(ReadOnly):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the numbers are worth, a sentence each."""
+        """Notes on the reliability of the numbers, a sentence each."""
         notes = [
             f"{name} has {count} trajector{'y' if count == 1 else 'ies'}, so {drawn} count as independent."
             for name, count, drawn in zip(self.names, self.trajectories, self.drawn, strict=True)
@@ -222,7 +223,7 @@ def compare_ensembles(
     Parameters
     ----------
     result : Clustering
-        Of all ensembles together.
+        The clustering of all ensembles together.
     ensembles : sequence of str, optional
         The ensemble of each trajectory; by default those with which the data was loaded.
     temperature : float or mapping of str to float, optional
@@ -233,7 +234,7 @@ def compare_ensembles(
     n_permutations : int
         Number of random permutations; all of them are used if there are fewer.
     confidence : float
-        The probability that the intervals should cover, in (0, 1).
+        The confidence level of the intervals, in (0, 1).
     level : float
         Differences with a smaller p are called significant; in (0, 1).
     seed : int

@@ -1,4 +1,4 @@
-"""Whether ensembles overlap at all: whose frames the neighbours of a frame are."""
+"""The overlap of ensembles, from the ensembles of the neighbours of each frame."""
 
 import numpy as np
 
@@ -10,22 +10,22 @@ _PART = 65_536  # rows looked at together
 def neighbor_mixing(
     neighbors: Neighbors, ensembles: np.ndarray, parts: np.ndarray, weights: np.ndarray, n_ensembles: int
 ) -> np.ndarray:
-    r"""Return for each pair of ensembles how often they are neighbours, over what chance would give.
+    r"""Return for each pair of ensembles the frequency of neighbours, relative to chance.
 
-    Neighbours from the same trajectory (or block) are left out: they are near because they are near in time.
-    Of the other neighbours of the frames of ensemble e, the share of ensemble f in the weight of those
-    in e or f is divided by its value for two ensembles that are distributed alike.
+    Neighbours from the same trajectory (or block) are left out, because they are near in time. Of the other
+    neighbours of the frames of ensemble e, the share of ensemble f in the weight of those in e or f is
+    divided by its value for two ensembles that are distributed alike.
 
     Parameters
     ----------
     neighbors : Neighbors
-        Of all frames.
+        The neighbours of all frames.
     ensembles, parts : (n,) array of int
         The ensemble, and the trajectory or block, of each frame.
     weights : (n,) array
-        Of the frames.
+        The weights of the frames.
     n_ensembles : int
-        How many ensembles there are.
+        The number of ensembles.
 
     Returns
     -------
