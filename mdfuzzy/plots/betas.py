@@ -1,4 +1,4 @@
-"""Memberships over a range of beta: how fuzzy they are, and which beta was chosen."""
+"""Plots of memberships over a range of beta: their fuzziness, and the chosen beta."""
 
 from typing import TYPE_CHECKING
 
@@ -23,12 +23,12 @@ def beta_scan(scan: BetaScan | Clustering, *, ax: "Axes | None" = None) -> "Axes
     Parameters
     ----------
     scan : BetaScan or Clustering
-        What `scan_beta` found. The score is minus the slope of the entropy, or that of a criterion: with
-        ``beta="kinetic"`` how well the memberships predict the core that is reached next. A `Clustering`
-        also says which beta was used, if that was not the scan's choice.
+        The scan from `scan_beta`. The score is minus the slope of the entropy, or that of a criterion: with
+        ``beta="kinetic"`` how well the memberships predict the core that is reached next. A `Clustering` also
+        says which beta was used, if that was not the scan's choice.
     ax : Axes, optional
-        Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know. The scores get a
-        second axis on its right.
+        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        pyplot. The scores get a second axis on its right.
 
     Returns
     -------

@@ -69,7 +69,7 @@ def overview(
     Returns
     -------
     Figure
-        Which pyplot does not know; ``figure.savefig("overview.png")`` writes it.
+        The figure, which is not registered with pyplot; ``figure.savefig("overview.png")`` writes it.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Whether memberships mean what they say: what they predict, and what came true."""
+"""Plots of the calibration of memberships: predicted against observed frequencies."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ _COLOR = "#0072b2"
 def reliability(
     calibration: Calibration | Reliability, *, forecast: str | None = None, ax: "Axes | None" = None
 ) -> "Axes":
-    """Draw how often what was predicted with a probability came true.
+    """Draw a reliability diagram: observed frequencies against predicted probabilities.
 
     Parameters
     ----------
@@ -27,7 +27,8 @@ def reliability(
     forecast : str, optional
         Which of the forecasts of a `Calibration`, by its name there; the memberships by default.
     ax : Axes, optional
-        Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know.
+        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        pyplot.
 
     Returns
     -------
@@ -40,7 +41,7 @@ def reliability(
 
     See Also
     --------
-    kinetics.calibration : Compare memberships with what came true.
+    kinetics.calibration : Compare memberships with observed outcomes.
     kinetics.reliability : The diagram of any predictions.
 
     References

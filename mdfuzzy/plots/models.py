@@ -1,4 +1,4 @@
-"""Whether a Markov model holds: its timescales over the lag, and its predictions."""
+"""Plots of the tests of a Markov model: its timescales over the lag, and its predictions."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,17 +23,18 @@ def implied_timescales(
 ) -> "Axes":
     """Draw implied timescales over the lag, with their intervals.
 
-    A Markov model holds from the lag on at which the lines are level. In the grey region a timescale is
-    shorter than the lag and cannot be seen.
+    A Markov model is valid beyond the lag at which the lines become level. In the grey region a timescale is
+    shorter than the lag and cannot be resolved.
 
     Parameters
     ----------
     timescales : ImpliedTimescales
         From `kinetics.implied_timescales`.
     lag : float, optional
-        That of the model, in `timescales.unit`, to be marked.
+        The lag of the model to mark, in `timescales.unit`.
     ax : Axes, optional
-        Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know.
+        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        pyplot.
 
     Returns
     -------
@@ -115,14 +116,15 @@ def chapman_kolmogorov(
     test : ChapmanKolmogorov
         From `kinetics.chapman_kolmogorov`.
     states : sequence of int, optional
-        Between which states; by default all of them, or the first six if there are more.
+        The states to show; by default all of them, or the first six if there are more.
     figure : Figure, optional
-        Where to draw; by default a new one, ``axes[0, 0].figure``, which pyplot does not know.
+        The figure to draw on; by default a new one, ``axes[0, 0].figure``, which is not registered with
+        pyplot.
 
     Returns
     -------
     (s, s) array of Axes
-        One row for each state from which, one column for each state to which.
+        One row for each initial state, one column for each final state.
 
     Raises
     ------

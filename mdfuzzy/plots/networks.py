@@ -1,4 +1,4 @@
-"""The states as a network: how large they are, which touch, and how often trajectories went between."""
+"""Plots of the states as a network, with their sizes, transition regions and transitions."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -42,22 +42,22 @@ def state_network(
 ) -> "Axes":
     """Draw the states as circles and their transition regions as lines between them.
 
-    The area of a circle is in proportion to the population of the state (small ones are drawn larger), the
-    width of a line with the logarithm of the number of transition frames, and the number on a line says how
-    often the trajectories really went from one to the other. A thin dotted line joins states between
-    which trajectories went but left too few frames for a transition region; a dashed one is a
-    transition region that none crossed.
+    The area of a circle is proportional to the fraction of frames in the state (small ones are drawn larger).
+    The width of a line grows with the logarithm of the number of transition frames. Labels give the number of
+    observed transitions. A thin dotted line joins states with transitions but too few frames for a transition
+    region. A dashed line is a transition region without observed transitions.
 
     Parameters
     ----------
     transition_regions : TransitionRegions
-        Which states touch, from `find_transition_regions`.
+        The transition regions from `find_transition_regions`.
     fractions : (K,) array or Memberships
-        The share of all frames in each state; of memberships, their means.
+        The fraction of all frames in each state; for memberships, their means.
     positions : (K, 2) array, optional
-        Where to put the states; by default so that those that touch are near each other.
+        The positions of the states; by default states that touch are near each other.
     ax : Axes, optional
-        Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know.
+        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        pyplot.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The peaks of the density: when they are born and die, and how far they stand out."""
+"""Plots of the peaks of the density: their birth, death and prominence."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -45,7 +45,8 @@ def persistence_diagram(
         The smallest prominence of a state; by default that which was used, or
         ``peaks.prominence_gap().threshold``.
     ax : Axes, optional
-        Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know.
+        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        pyplot.
 
     Returns
     -------
@@ -126,7 +127,8 @@ def prominences(
     shown : int, optional
         How many peaks to show; by default 40, or four times the number of states if that is more.
     ax : Axes, optional
-        Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know.
+        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        pyplot.
 
     Returns
     -------

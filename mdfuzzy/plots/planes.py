@@ -73,13 +73,15 @@ def ramachandran(
     residue : int or str
         Its place among ``frames.residues``, or its name there.
     cores : Cores, optional
-        Whose peaks to mark with the numbers of the states; those of a `Clustering` by default.
+        The cores whose peaks are marked with the numbers of the states; by default the cores of a
+        `Clustering`.
     bins : int, optional
         Bins along each axis; by default 24 to 180, more for more frames.
     guide : bool
         Whether to draw the colour bar, or the legend of the states.
     ax : Axes, optional
-        Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know.
+        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        pyplot.
 
     Returns
     -------
@@ -139,13 +141,15 @@ def plane(
     labels : (str, str), optional
         Names of the two axes with their units.
     cores : Cores, optional
-        Whose peaks to mark with the numbers of the states; those of a `Clustering` by default.
+        The cores whose peaks are marked with the numbers of the states; by default the cores of a
+        `Clustering`.
     bins : int, optional
         Bins along each axis; by default 24 to 180, more for more frames.
     guide : bool
         Whether to draw the colour bar, or the legend of the states.
     ax : Axes, optional
-        Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know.
+        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        pyplot.
 
     Returns
     -------

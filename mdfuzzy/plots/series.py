@@ -33,7 +33,7 @@ def feature_series(
     Parameters
     ----------
     data : Features
-        What was clustered, or other features of the same frames.
+        The clustered features, or other features of the same frames.
     memberships : Memberships
         Of the same frames. Of long trajectories every nth frame is drawn.
     trajectory : int

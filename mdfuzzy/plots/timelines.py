@@ -26,13 +26,14 @@ def membership_timeline(
     Parameters
     ----------
     data : Frames or Features
-        What was clustered; its times make the axis, in ps, ns or µs, or the numbers of the frames.
+        The clustered data; its times make the axis, in ps, ns or µs, or the numbers of the frames.
     memberships : Memberships
         Of the same frames. Of long trajectories the mean over successive stretches is drawn.
     trajectory : int
         Which one, counted from 0.
     ax : Axes, optional
-        Where to draw; by default on a new figure, ``ax.figure``, which pyplot does not know.
+        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        pyplot.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The tree of states: how they split from each other, and what each split is."""
+"""Plots of the tree of states, with the verdict on each split."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _NOISE = "0.6"
-#: Peaks that are no states have branches of at least this length.
+#: Peaks that are not states have branches of at least this length.
 _SHORTEST = 0.03
 
 
@@ -22,8 +22,8 @@ def state_tree(result: Clustering | Splits, *, ax: "Axes | None" = None) -> "Axe
     """Draw the tree of states, with the verdict on every split.
 
     Each state is a vertical line that ends where it splits from another one. The height is the clearance: the
-    prominence in units of the smallest one that is not noise, on the level of smoothing on which it is
-    largest. Splits above the dashed line, at 1, are no noise.
+    prominence in units of the smallest prominence that is not noise, at the level of smoothing where it is
+    largest. Splits above the dashed line, at 1, are not noise.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def state_tree(result: Clustering | Splits, *, ax: "Axes | None" = None) -> "Axe
     Raises
     ------
     ValueError
-        If the states were merged by hand, so that there are no splits.
+        If the states were merged manually, so that there are no splits.
 
     See Also
     --------
