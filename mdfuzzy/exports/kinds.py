@@ -12,7 +12,7 @@ KINDS = {
 
 
 def kinds_of(result: object) -> list[str]:
-    """Return the kinds that a result has.
+    """Return the kinds of exports that a result has.
 
     Only a clustering has splits, unless states were merged by hand. Weighted frames give no discrete
     trajectories: a bias changes the kinetics.

@@ -118,9 +118,9 @@ def write_structures(
     - ``state_S_peak``: the frame of the highest density of state S;
     - ``state_S_medoid``: the frame with the smallest mean RMSD to the frames of state S (`find_medoids`);
     - ``state_S_core``: `n` other frames of its core. All core frames, in the order of the trajectories, are
-      divided into `n` parts, and the middle of each is taken: so they come from different visits, and are as
-      typical of the core as frames drawn at random, but the same every time. No file if the peak is all there
-      is;
+      divided into `n` parts, and the middle frame of each part is taken. So they come from different visits,
+      and are as typical of the core as randomly drawn frames, but reproducible. There is no file if the core
+      holds only the peak;
     - ``transition_A_B``: the `n` most mixed transition frames, ordered along the path from A to B, by the
       share of B in the two memberships;
     - ``structures.csv``: for every structure its file and place in it, time, torsions, state, core,

@@ -1,4 +1,4 @@
-"""Pictures: each function draws on the axes that it is given, or on a new figure, and returns the axes."""
+"""Plots: each function draws on the given axes, or on a new figure, and returns the axes."""
 
 from mdfuzzy.plots.betas import beta_scan
 from mdfuzzy.plots.bins import Bins, bin_points

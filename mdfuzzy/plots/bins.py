@@ -1,4 +1,4 @@
-"""A grid over two coordinates, and what the frames in each of its bins have in common."""
+"""A grid of bins over two coordinates, and statistics of the frames in each bin."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ _EMPTY = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Bins(ReadOnly):
-    """Frames in a grid of bins. The first index of every grid is that of the first coordinate.
+    """Hold frames in a grid of bins; the first index of a grid belongs to the first coordinate.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Bins(ReadOnly):
     counts : (b, b) int64
         The number of frames in each bin.
     periodic : tuple of 2 bool
-        Along which coordinates the last bin is a neighbour of the first.
+        Whether the last bin along each coordinate is a neighbour of the first.
     weights : (n,) float64 or None
         The weight of every frame, by which means and free energies are weighted; None without.
 
@@ -143,7 +143,7 @@ class Bins(ReadOnly):
 
 
 def suggest_bins(n: int) -> int:
-    """Return how many bins each coordinate of n points gets: more for more points, 24 to 180.
+    """Return the number of bins per coordinate for n points: from 24 to 180, more for more points.
 
     Examples
     --------

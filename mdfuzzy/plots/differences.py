@@ -1,4 +1,4 @@
-"""Which features differ between two states."""
+"""Plots of the features that differ between two states."""
 
 from typing import TYPE_CHECKING
 
@@ -21,11 +21,12 @@ def state_differences(
     Parameters
     ----------
     comparison : StateComparison
-        From `compare_states`.
+        The comparison from `compare_states`.
     n_features : int
-        How many features.
+        The number of features.
     ax : Axes, optional
-        Where to draw; by default on a new figure, ``ax.figure``, which is not registered with pyplot.
+        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        pyplot.
 
     Returns
     -------
@@ -34,7 +35,7 @@ def state_differences(
 
     See Also
     --------
-    compare_states : The numbers.
+    compare_states : Compute the comparison.
 
     Examples
     --------

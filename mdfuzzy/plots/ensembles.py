@@ -28,7 +28,7 @@ def ensemble_fractions(comparison: EnsembleComparison, *, ax: "Axes | None" = No
     Parameters
     ----------
     comparison : EnsembleComparison
-        From `compare_ensembles`.
+        The comparison from `compare_ensembles`.
     ax : Axes, optional
         Where to draw; by default on a new figure.
 
@@ -38,8 +38,8 @@ def ensemble_fractions(comparison: EnsembleComparison, *, ax: "Axes | None" = No
 
     See Also
     --------
-    compare_ensembles : Makes the comparison.
-    plots.ensemble_maps : Where each ensemble is.
+    compare_ensembles : Compute the comparison.
+    plots.ensemble_maps : Plot the frames of each ensemble.
 
     Examples
     --------

@@ -40,9 +40,9 @@ def persistence_diagram(
     Parameters
     ----------
     peaks : Persistence or Clustering
-        The peaks; a `Clustering` brings the threshold and the states with them.
+        The peaks; a `Clustering` also provides the threshold and the states.
     prominence : float, optional
-        The smallest prominence of a state; by default that which was used, or
+        The smallest prominence of a state; by default the threshold of the clustering, or
         ``peaks.prominence_gap().threshold``.
     ax : Axes, optional
         The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
@@ -120,12 +120,12 @@ def prominences(
     Parameters
     ----------
     peaks : Persistence or Clustering
-        The peaks; a `Clustering` brings the threshold and the states with them.
+        The peaks; a `Clustering` also provides the threshold and the states.
     prominence : float, optional
-        The smallest prominence of a state; by default that which was used, or
+        The smallest prominence of a state; by default the threshold of the clustering, or
         ``peaks.prominence_gap().threshold``.
     shown : int, optional
-        How many peaks to show; by default 40, or four times the number of states if that is more.
+        The number of peaks to show; by default 40, or four times the number of states if that is more.
     ax : Axes, optional
         The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
         pyplot.

@@ -19,7 +19,7 @@ _ROUNDS = 10  # of superposing on the mean; two or three are enough
 
 @dataclass(frozen=True, eq=False)
 class Projection(ReadOnly):
-    """Two coordinates of every frame, with their names and units.
+    """Hold two coordinates of every frame, with their names and units.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ def torsions(frames: Trajectories, residue: int | str = 0) -> Projection:
 
     See Also
     --------
-    plots.ramachandran : Draw them.
+    plots.ramachandran : Plot frames over phi and psi.
     plots.project : Coordinates of molecules without phi and psi.
 
     Examples

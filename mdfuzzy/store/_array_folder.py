@@ -122,7 +122,7 @@ class ArrayFolder:
                     old.unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """Remove the folder and the saved arrays; if it holds files from elsewhere, these and the folder stay."""
+        """Remove the saved arrays, and the folder unless it holds other files."""
         if not is_folder(self.path):
             return
         remove_drafts(self.path)

@@ -16,12 +16,12 @@ _PIECE = 2**26
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What the results depend on, as hashes.
+    """Hold hashes of the data on which the results depend.
 
     Attributes
     ----------
     compared : str
-        How frames are compared: the metric, and what belongs to it.
+        The metric of the frames, with its parameters.
     lengths : tuple of int
         Frames per trajectory.
     digests : tuple of str

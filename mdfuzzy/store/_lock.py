@@ -1,4 +1,4 @@
-"""One process at a time in a folder: a lock that the system takes back when its holder dies."""
+"""A lock on a folder for one process at a time; the system releases it when its holder dies."""
 
 import os
 import socket
@@ -13,10 +13,10 @@ LOCK = ".lock"
 
 
 class FolderLock:
-    """The right to write into a folder; may be taken several times by one object.
+    """Hold the right to write into a folder; one object may take it several times.
 
-    It is held by the operating system, not by the presence of a file: that of a process which was killed
-    is free at once. Where the file system has no locks, everybody is let in.
+    The operating system holds the lock, not the presence of a file, so the lock of a killed process is free
+    at once. Where the file system has no locks, every process may write.
 
     Parameters
     ----------
