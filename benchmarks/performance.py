@@ -1,9 +1,9 @@
-"""The page about performance, made from the results of the other benchmarks, as they were written last.
+"""Write the page about performance from the latest results of the other benchmarks.
 
     python benchmarks/performance.py docs/performance
 
 headline.py, sampling.py, growth.py, peers.py, neighbors.py, dask_scaling.py and core.py write their results
-there with --write, and with them this page.
+to this folder with --write, and update the page.
 """
 
 import argparse
@@ -21,8 +21,8 @@ _HEAD = """# Performance
 
 <!-- Made by benchmarks/performance.py from the JSON files beside this page; changes here are lost. -->
 
-Seconds depend on the machine and on what else it does, so ratios come first: every peer was measured in
-the same run, on the same frames and cores. Each part names the command that measures it again.
+Times depend on the machine and its load, so the tables give ratios first. All programs of a table were
+measured in the same run, on the same frames and cores. Each section starts with the command that repeats it.
 """
 
 
@@ -30,24 +30,24 @@ _PEERS = """## Other programs on the same frames
 
     python benchmarks/peers.py --frames {frames} --limit {limit:.0f}
 
-*Times ours* is a program's time over that of mdfuzzy for the whole way from frames to memberships (for GUDHI,
-which gets our graph, over that of the same step). {frames:,} frames of alanine dipeptide, threads: {threads},
-at most {limit:.0f} s for each program. PyEMMA is told a distance, MDScan the size of a neighbourhood and of
-the smallest cluster, cpptraj our number of states; it compares all pairs of some of the frames and gives the
-others to the nearest cluster. *Pure*: the share of frames that are in the state which is most frequent in
-their cluster.
+*Times ours* is the time of a program divided by that of mdfuzzy for the complete analysis from frames to
+memberships (for GUDHI, which uses our graph, by that of the same step). The data are {frames:,} frames of
+alanine dipeptide; threads: {threads}; time limit: {limit:.0f} s for each program. PyEMMA requires a distance,
+and MDScan the size of a neighbourhood and of the smallest cluster. cpptraj gets our number of states; it
+compares all pairs of a subset of the frames and assigns the others to the nearest cluster. *Pure* is the
+fraction of frames in the state that is most frequent in their cluster.
 
 {table}
 
 {machine}
 """
 
-_HEADLINE = """## The whole way, {frames:,} frames
+_HEADLINE = """## Complete analysis of {frames:,} frames
 
     python benchmarks/headline.py
 
-From XTC files to memberships, pictures, files for other programs and the report, as `mdfuzzy run` does it, no
-parameter given. {states} states with {sizes} frames; transition regions: {transition_regions};
+From XTC files to memberships, pictures, files for other programs and the report, with `mdfuzzy run` and
+default settings. {states} states with {sizes} frames; transition regions: {transition_regions};
 {megabytes:,.0f} MB of results on disk; threads: {threads}.
 
 {goals}
@@ -57,16 +57,17 @@ parameter given. {states} states with {sizes} frames; transition regions: {trans
 {machine}
 """
 
-_SAMPLING = """## States found on some of the frames
+_SAMPLING = """## States found on a subset of the frames
 
     python benchmarks/sampling.py --frames {frames} --write docs/performance
 
-{frames:,} frames of alanine dipeptide, in which a fit of all finds {states} states, and fits of some of them
-whose memberships are extended to all (`--fit-frames`). The difference of two memberships of a frame is half
-of the sum of the absolute differences over the states: its mean, and what 99 % of the frames do not exceed.
-*True* is the difference from the fit of all frames. *Expected* is what the run says of itself, from a fit of
-half of the sample: it shows the random part of the difference, not what only more frames change. In the fit
-of all, the mean membership in one state is 0.31; in the others it is 0.41 to 0.42.
+The data are {frames:,} frames of alanine dipeptide. A fit of all frames finds {states} states; it is compared
+with fits of subsets whose memberships are extended to all frames (`--fit-frames`). The difference between two
+memberships of a frame is half of the sum of the absolute differences over the states. The table gives its
+mean and its 99th percentile. *True* is the difference from the fit of all frames. *Expected* is the estimate
+that the run prints, from a fit of half of the sample: the random part of the difference, without systematic
+changes with the number of frames. In the fit of all frames the mean membership in one state is 0.31; in the
+others it is 0.41 to 0.42.
 
 {table}
 
@@ -77,9 +78,10 @@ _TEN_MILLION = """## {frames:,} frames
 
     python benchmarks/headline.py --copies 7 --features {features} --fit-frames {fit_frames}
 
-Throughput and memory, no science: every frame of the whole way above, perturbed seven times by an RMSD of
-0.02 nm. Compared by {features}; states found on {fit_frames:,} frames. Other programs used the same
-processor, so the seconds *of the processor* say more than those of the clock.
+This measures only throughput and memory: the data are seven copies of every frame of the complete analysis
+above, each perturbed by an RMSD of 0.02 nm. The frames are compared by {features}; the states are found on
+{fit_frames:,} frames. Other programs used the same processor, so times *of the processor* are more reliable than
+wall times.
 
 {table}
 
@@ -90,15 +92,15 @@ _GROWTH = """## Growth with the number of frames
 
     python benchmarks/growth.py
 
-Each size in processes of its own, threads: {threads}. Memory is that of a first run. Of every step the
-time is the shortest in {repeats} more, whose process has its memory from the beginning: a virtual machine
-may take seconds for every GB that it has to get from its host, as in the whole way above. An exponent e
-means that the time grows as the number of frames to the power e, fitted to all sizes, and to the two
-largest alone, and to the processor's time in the program without that in the system; n log n is about
-1.08. The number of neighbours in the graph, k, is chosen by the number of frames and grows as its
-logarithm: so do the edges of a frame, and what takes the same time for every edge grows as n log n, or as
-the edges do. *Of that system*: the share of the processor's time with all frames in which the system
-hands out memory or writes files.
+Each size runs in separate processes; threads: {threads}. The memory is that of a first run. The time of each
+step is the shortest in {repeats} further runs, whose processes have allocated their memory beforehand: a
+virtual machine may take seconds for every GB that it requests from its host, as in the complete analysis
+above. An exponent e means that the time grows as the number of frames to the power e. It is fitted to all
+sizes, to the two largest sizes only, and to the user time of the processor; n log n corresponds to about
+1.08. The number of neighbours in the graph, k, grows as the logarithm of the number of frames, and so does
+the number of edges per frame. So a step with constant time per edge grows as n log n. *Of that system* is the
+fraction of the processor time, with all frames, that the operating system spends on allocating memory or
+writing files.
 
 ![time and memory against frames](growth.svg)
 
@@ -107,13 +109,14 @@ hands out memory or writes files.
 {machine}
 """
 
-_NEIGHBORS = """## The search for neighbours
+_NEIGHBORS = """## Neighbour search
 
     python benchmarks/neighbors.py --frames 50000 142074 400000 1420738 --peers 142074 \\
         --plot docs/performance/neighbors.svg --write docs/performance
 
-*Times md.rmsd* is the time of comparing all pairs with mdtraj over ours, *times vectorised kernel* the same
-with the package's own vectorised kernel. Exact RMSD neighbours, {neighbors} of every frame.
+The search finds the exact {neighbors} nearest neighbours of every frame by RMSD. *Times md.rmsd* is the time
+for comparing all pairs with mdtraj divided by that of the search; *times vectorised kernel* is the same ratio
+for the package's own vectorised kernel.
 
 {table}
 
@@ -128,11 +131,12 @@ _MOLECULES = """## Proteins and features
 
     python benchmarks/any_molecule.py --write docs/performance
 
-Exact neighbours, {neighbors} of every frame or point, in one thread: seconds of the processor, with other
-programs in the same run. Cells and tiles are the two ways between which the search chooses; each was timed on
-a part of the queries. *by md.rmsd*: all pairs, from 100 queries. hnswlib gets coordinates that were
-superposed on the first frame. villin: 36 C-alpha atoms of a model of villin headpiece, partly unfolded; bpti:
-58 of a simulation of BPTI; kinase: 214 of a random compact chain with two hinges; features: points in wells.
+Exact {neighbors} nearest neighbours of every frame or point, in one thread. Times are processor times in
+seconds, with other programs in the same run. Cells and tiles are the two methods between which the search
+chooses; each was timed on a subset of the queries. *by md.rmsd* compares all pairs, extrapolated from 100
+queries. hnswlib gets coordinates superposed on the first frame. The data are: villin, 36 C-alpha atoms of a
+model of villin headpiece, partly unfolded; bpti, 58 C-alpha atoms of a simulation of BPTI; kinase, 214
+C-alpha atoms of a random compact chain with two hinges; features, points in wells.
 
 {table}
 
@@ -143,10 +147,10 @@ _DASK = """## On a Dask cluster
 
     python benchmarks/dask_scaling.py --write docs/performance
 
-{frames:,} frames, {neighbors} neighbours, on threads of one process and on as many worker processes of one
-thread. *Overhead* is what Dask takes beyond the threads, the way of the index to the workers included
-({goal}). Starting the cluster took {start:.1f} s, loading the kernels in its
-workers {kernels:.1f} s; these are not part of it. *Sharded* is for frames that do not fit on a worker.
+{frames:,} frames, {neighbors} neighbours, on the threads of one process and on the same number of worker
+processes with one thread each. *Overhead* is the additional time with Dask, including the transfer of the
+index to the workers ({goal}). It does not include {start:.1f} s for starting the cluster and {kernels:.1f} s
+for loading the kernels in its workers. The *sharded* layout is for frames that do not fit on a worker.
 
 {table}
 
@@ -156,10 +160,10 @@ A worker killed in the middle of a search on two workers:
 {log}
 ```
 
-What more frames would take. The time of a query grows as the number of frames to the power {power:.2f}, as
-between the two largest sizes above; shards cost {shard_cost:.1f} times as much as one index, as measured with
-{cost_shards} of {cost_frames:,} frames; graph and memberships are those of the whole way, {threads} threads,
-in proportion to the frames. Nobody has run these.
+The forecast for more frames assumes that the time of a query grows as the number of frames to the power
+{power:.2f}, as between the two largest sizes above. Shards cost {shard_cost:.1f} times as much as one index,
+as measured with {cost_shards} shards of {cost_frames:,} frames. The numbers for graph and memberships are those
+of the complete analysis ({threads} threads), scaled with the number of frames. These sizes have not been run.
 
 <!-- forecast -->
 
@@ -183,12 +187,12 @@ _CORE = """## From neighbours to memberships
 
 
 def peers_text(found: dict) -> str:
-    """Tell what other programs do with the same frames."""
+    """Describe the results of other programs on the same frames."""
     return _fill(_PEERS, found, table=peers.table(found))
 
 
 def headline_text(found: dict) -> str:
-    """Tell what every step of the whole run takes."""
+    """Describe the time and memory of every step of a complete run."""
     sizes = ", ".join(f"{size:,}" for size in found["basins"])
     return _fill(
         _HEADLINE, found | {"sizes": sizes}, goals=headline.goals(found), table=headline.table(found)
@@ -196,23 +200,23 @@ def headline_text(found: dict) -> str:
 
 
 def sampling_text(found: dict) -> str:
-    """Tell how far memberships by extension are from those of a fit of all frames."""
+    """Describe how extended memberships differ from those of a fit of all frames."""
     return _fill(_SAMPLING, found, table=sampling.table(found))
 
 
 def ten_million_text(found: dict) -> str:
-    """Tell what every step takes with more frames than are fitted."""
+    """Describe the time of every step with more frames than are fitted."""
     words = {"fit_frames": found["fit frames"], "features": found["features"] or "RMSD"}
     return _fill(_TEN_MILLION, found | words, table=headline.table(found))
 
 
 def growth_text(found: dict) -> str:
-    """Tell how time and memory grow with the number of frames."""
+    """Describe how time and memory grow with the number of frames."""
     return _fill(_GROWTH, found["runs"][-1], table=growth.table(found["runs"]))
 
 
 def neighbors_text(found: dict) -> str:
-    """Tell how the search for neighbours compares with comparing all pairs."""
+    """Describe how the search for neighbours compares with comparing all pairs."""
     results = found["results"]
     names = sorted(
         set(results[0]) - {"frames"},
@@ -226,7 +230,7 @@ def neighbors_text(found: dict) -> str:
 
 
 def molecules_text(found: dict) -> str:
-    """Tell how long the search takes for molecules of many kinds and for features."""
+    """Describe how long the search takes for molecules of many kinds and for features."""
     lines = []
     for dimension in ("atoms", "dimensions"):
         results = [each for each in found["results"] if dimension in each]
@@ -249,8 +253,8 @@ def _other_programs(found: dict) -> list[str]:
     frames = found["frames of peers"]
     ours = next(result for result in found["results"] if result["frames"] == frames)
     lines = [
-        f"What else one might use, for the same neighbours of {frames:,} frames:", "",
-        "| | seconds | recall | its time over ours |", "|---|--:|--:|--:|",
+        f"Alternatives for the same neighbours of {frames:,} frames:", "",
+        "| program | seconds | recall | times ours |", "|---|--:|--:|--:|",
         f"| mdfuzzy, exact | {ours['seconds']:.1f} | {ours['recall']:.3g} | 1 |",
     ]  # fmt: skip
     for peer in found["peers"]:
@@ -266,7 +270,7 @@ def _other_programs(found: dict) -> list[str]:
 
 
 def dask_text(found: dict) -> str:
-    """Tell what Dask costs, and what more frames would take."""
+    """Describe the overhead of Dask, and a forecast for more frames."""
     last, forecasts = found["runs"][-1], found["forecasts"]
     words = {name: last[name] for name in ("start", "kernels")} | found["shards"]
     words |= {name: forecasts[0][name] for name in ("power", "threads")}
@@ -280,7 +284,7 @@ def _number(value: float) -> str:
 
 
 def core_text(found: dict) -> str:
-    """Tell how the steps from neighbours to memberships compare with their peers, if these were measured."""
+    """Describe how the steps from neighbours to memberships compare with their peers, if measured."""
     if all(step["peer_seconds"] is None for step in found["steps"]):
         lines = ["| step | seconds | peak memory |", "|---|--:|--:|"]
         for step in found["steps"]:
@@ -307,7 +311,7 @@ def _fill(template: str, found: dict, **tables: list[str]) -> str:
     )
 
 
-#: In the order of the page: the name of the result and what tells it.
+#: In the order of the page: the name of each result and the function that describes it.
 PARTS = {
     "peers": peers_text,
     "headline": headline_text,
@@ -322,18 +326,18 @@ PARTS = {
 
 
 def write_result(folder: Path, name: str, found: dict) -> None:
-    """Keep the result of a benchmark, and make the page anew."""
+    """Save the result of a benchmark, and update the page."""
     save_result(folder, name, found)
     print(write_page(folder))
 
 
 def write_page(folder: Path) -> Path:
-    """Write index.md from the results that are there."""
+    """Write index.md from the available results."""
     return save_page(folder, _HEAD, PARTS)
 
 
 def main() -> None:
-    """Make the page anew."""
+    """Write the page."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

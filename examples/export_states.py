@@ -2,7 +2,7 @@
 States for other programs
 =========================
 
-Cluster trajectories, and write what other programs take: discrete trajectories and memberships for PyEMMA,
+Cluster trajectories, and write files for other programs: discrete trajectories and memberships for PyEMMA,
 structures and trajectories of the states for a molecular viewer, a table for everything else. Run as
 ``python export_states.py FOLDER``; what an earlier run wrote there is replaced.
 """

@@ -1,13 +1,14 @@
 """
-Beta: how hot the walk is
-=========================
+Beta: the walk temperature
+==========================
 
-Memberships are where a random walk that is drawn to high density arrives first. Beta is its temperature:
-large is hot, 2 is the ensemble's own diffusion, and towards 0 every point falls into its own basin.
+A membership is the probability that a random walk with a drift towards high density reaches the core of a
+state first. Beta is the temperature of the walk: large is hot, and 2 is the temperature of the simulation.
+Towards 0 every point belongs to its own basin. In statistical mechanics beta is 1/kT, the opposite.
 """
 
 # %%
-# Two clusters of points that overlap, one of them smaller.
+# Two overlapping clusters of points; one is smaller.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,9 +21,9 @@ result = mf.cluster(points, mf.Settings(dimension=2))
 print(result)
 
 # %%
-# The entropy of the memberships falls with beta: they grow fuzzy. Without trajectories the beta is taken at
-# which it falls most steeply, which is what ``mf.Settings(beta="entropy")`` does, on a finer grid; with them
-# ``beta="kinetic"`` asks which beta predicts best where the molecule goes next.
+# The memberships become fuzzier as beta grows. ``mf.Settings(beta="entropy")`` takes the beta at which their
+# entropy changes most steeply (on a finer grid than here). With trajectories, ``beta="kinetic"`` takes the
+# beta that best predicts which state the molecule visits next.
 
 walk = result.graph, result.log_density, result.cores
 scan = mf.scan_beta(*walk, betas=np.geomspace(0.3, 10, 7), dimension=2)
@@ -31,8 +32,8 @@ fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 mf.plots.beta_scan(scan, ax=ax)
 
 # %%
-# The second-highest membership at three temperatures. Cold, only the border of the two basins is shared; hot,
-# hardly any point belongs to one cluster alone.
+# The second-highest membership at three walk temperatures. At low temperature only points at the border of
+# the two basins have mixed memberships; at high temperature almost all points do.
 
 fig, axes = plt.subplots(1, 3, figsize=(12, 3.3), sharey=True, layout="compressed")
 for ax, beta in zip(axes, (0.3, 1.0, 4.0), strict=True):

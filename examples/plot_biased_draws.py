@@ -1,9 +1,9 @@
 """
-Biased draws with known populations
-===================================
+Biased samples with known populations
+=====================================
 
 A bias flattens the landscape. Here every part of a plane is sampled equally often, although two wells hold
-nearly all of the probability. The weights of the frames bring back the wells, the barrier between them and
+nearly all of the probability. The weights of the frames recover the wells, the barrier between them, and
 their populations, which are known exactly.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 import mdfuzzy as mf
 
 # %%
-# Two wells on a plane, the right one 1 kT higher. The points are spread evenly, as an ideal bias would do.
+# Two wells on a plane, the right one 1 kT higher. The points are spread evenly, as with an ideal bias.
 # The weight of a point is its Boltzmann factor.
 
 
@@ -28,7 +28,7 @@ data = mf.Features(np.split(points, 16), names=("x", "y"), log_weights=-energy(*
 print(data)
 
 # %%
-# Without weights there is nothing to find: the density is flat.
+# Without weights the density is flat, so there are no states to find.
 
 flat = mf.cluster(data.weighted(), mf.Settings(n_states=1))
 print(flat.tree.words)
@@ -45,8 +45,8 @@ print("exact:", (boltzmann[x < 0].sum() / boltzmann.sum()).round(3))
 print(result.chosen["fractions"])
 
 # %%
-# The free-energy surface is that of the wells, not of the bias. The bias provides many frames of the barrier,
-# which show where the states meet.
+# The free-energy surface is that of the wells, not of the bias. The bias provides many frames on the barrier,
+# which show the transition region.
 
 fig, axes = plt.subplots(1, 3, figsize=(12, 3.4), layout="constrained")
 mf.plots.plane(data, kind="density", ax=axes[0])

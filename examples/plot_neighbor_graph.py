@@ -2,12 +2,12 @@
 Directed and union neighbour graphs
 ===================================
 
-Both graphs join every point to its nearest neighbours. In the directed one a point that lies apart knows
-its neighbours, but they do not know it; the union graph adds the way back, so that it is symmetric.
+Both graphs join every point to its nearest neighbours. In the directed graph an isolated point has edges to
+its neighbours, but they have none to it. The union graph adds the reverse edges, so it is symmetric.
 """
 
 # %%
-# Thirty points in two groups, and a single one between them (number 30).
+# Thirty points in two groups, and a single point between them (number 30).
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,7 +19,7 @@ points = np.vstack([rng.normal(-1.5, 0.5, (15, 2)), rng.normal(1.5, 0.5, (15, 2)
 neighbors = mf.euclidean_neighbors(points, n_neighbors=6)
 
 # %%
-# By default a graph uses half of the neighbours that were searched, here three.
+# By default a graph uses half of the neighbours that were found, here three.
 
 directed = neighbors.graph(kind="directed")
 union = neighbors.graph(kind="union")
@@ -27,8 +27,8 @@ print(directed, directed.degrees)
 print(union, union.degrees)
 
 # %%
-# No other point has the one in the middle among its three nearest. On the directed graph a walk that leaves
-# it never returns; on the union graph it can.
+# The point in the middle is not among the three nearest neighbours of any other point. On the directed graph
+# a walk that leaves it never returns; on the union graph it can.
 
 leads_to_30 = [int(np.sum(graph.indices == 30)) for graph in (directed, union)]
 print("edges that lead to the point in the middle:", leads_to_30)

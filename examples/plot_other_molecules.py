@@ -7,7 +7,7 @@ over the principal components of the superposed coordinates, which every molecul
 """
 
 # %%
-# Alanine dipeptide again, of which the backbone torsions are now not looked at.
+# Alanine dipeptide again, here without using its backbone torsions.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,16 +18,16 @@ frames = mf.datasets.alanine_dipeptide(stride=3)
 result = mf.cluster(frames)
 
 # %%
-# The frames are superposed on their mean structure; the axes are the two directions in which the atoms then
-# move most. A distance in the plane is never more than the RMSD of the two superposed frames.
+# The frames are superposed on their mean structure; the axes are the two directions of largest
+# variance. A distance in the plane is never larger than the RMSD of the two superposed frames.
 
 fig, axes = plt.subplots(1, 3, figsize=(11.4, 3.1), layout="compressed")
 for ax, kind in zip(axes, ("free_energy", "states", "second"), strict=True):
     mf.plots.plane(frames, result, kind=kind, ax=ax)
 
 # %%
-# Features of one's own, such as distances between atoms, are an array with a row per frame: here those from
-# the first carbon to the last, and from the first oxygen to the last nitrogen.
+# Your own features, such as distances between atoms, are an array with one row per frame. Here they are the
+# distances from the first carbon to the last, and from the first oxygen to the last nitrogen.
 
 names = [atom.name for atom in frames.topology.atoms]
 print(names)

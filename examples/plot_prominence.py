@@ -2,7 +2,7 @@
 Which peaks are states: persistence and prominence
 ==================================================
 
-Noise makes many peaks of the density that hardly stand out, states make few that do.
+Noise produces many peaks of the density with a small prominence; states produce a few with a large one.
 """
 
 # %%
@@ -20,16 +20,16 @@ print(peaks)
 print(peaks.prominence_gap())
 
 # %%
-# In the persistence diagram a peak stands at the log density of its top and at that of the saddle which
-# leads to a higher peak; the highest of all has no such saddle. Its distance from the diagonal is its
-# prominence. Grey: below the threshold that noise does not reach.
+# In the persistence diagram the coordinates of a peak are the log density at the peak and at the saddle to a
+# higher peak; the highest peak has no such saddle. The distance from the diagonal is the
+# prominence. Peaks in the grey area are below the threshold and could be noise.
 
 fig, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 mf.plots.persistence_diagram(peaks, ax=axes[0])
 mf.plots.prominences(peaks, ax=axes[1])
 
 # %%
-# Another threshold gives other states, without computing anything again. Here it merges the two most alike.
+# Another threshold gives other states without recomputation. Here it merges the two least separated states.
 
 fig, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 mf.plots.persistence_diagram(peaks, prominence=2.0, ax=axes[0])

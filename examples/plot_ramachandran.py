@@ -2,8 +2,8 @@
 The bundled trajectories on the Ramachandran plot
 =================================================
 
-Alanine dipeptide has two backbone torsions, phi and psi. Everything that mdfuzzy computes is computed
-without them, from RMSD; they are for looking.
+Alanine dipeptide has two backbone torsions, phi and psi. mdfuzzy does not use them to find
+states, which are computed from RMSD; they are only used in pictures.
 """
 
 # %%
@@ -18,9 +18,9 @@ frames = mf.datasets.alanine_dipeptide()
 print(frames)
 
 # %%
-# How many frames there are in each place, and the same as a free energy in units of kT, smoothed, with a
-# line every kT. It would be that of the molecule if the sample were at equilibrium. It is not: the pieces
-# were chosen so that every state is in them, and phi > 0 is much rarer in long simulations. White was never
+# The number of frames in each bin, and a smoothed free energy in units of kT with a contour line every kT. It
+# would be the free energy of the molecule if the sample were at equilibrium. It is not: the trajectories
+# were chosen to contain every state, and phi > 0 is much rarer in long simulations. White regions were never
 # visited.
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="compressed")
@@ -28,8 +28,8 @@ mf.plots.ramachandran(frames, ax=axes[0])
 mf.plots.ramachandran(frames, kind="free_energy", ax=axes[1])
 
 # %%
-# Against time: psi changes within picoseconds, phi hardly ever crosses 0. The trajectories are separate, so
-# `split` cuts every per-frame array at their boundaries.
+# The torsions over time: psi changes within picoseconds, phi rarely crosses 0. The trajectories are separate,
+# so `split` cuts every per-frame array at their boundaries.
 
 parts = list(zip(frames.split(frames.times), frames.split(frames.phi[:, 0]), strict=True))
 fig, axes = plt.subplots(

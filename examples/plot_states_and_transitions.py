@@ -2,12 +2,12 @@
 States and transitions of alanine dipeptide
 ===========================================
 
-Where the frames are, which state each belongs to, and which lie between two states: the picture of the
+The density of frames, the state of each frame, and the frames between two states, as in the figure of the
 paper.
 """
 
 # %%
-# Every third of the bundled frames is enough for the five states, and quick.
+# Every third bundled frame is enough to find the five states quickly.
 
 import matplotlib.pyplot as plt
 
@@ -18,17 +18,17 @@ result = mf.cluster(frames)
 print(result.summary())
 
 # %%
-# The three pictures side by side. The states are numbered by the density at their peaks. On the right the
-# second-highest membership, which is 0 for a frame inside a state and 0.5 for one half-way between two: the
-# transition regions light up.
+# The three pictures side by side. The states are numbered by the density at their peaks. The right one shows
+# the second-highest membership, which is 0 for a frame inside a state and 0.5 half-way between two states, so
+# it highlights the transition regions.
 
 fig, axes = plt.subplots(1, 3, figsize=(11.4, 3.1), layout="compressed")
 for ax, kind in zip(axes, ("density", "states", "second"), strict=True):
     mf.plots.ramachandran(frames, result, kind=kind, ax=ax)
 
 # %%
-# ``mf.plots.overview(result)`` draws the same in one call. Every other function draws on the axes that it is
-# given; without any it makes a figure of its own, which pyplot does not know and which is written by
+# ``mf.plots.overview(result)`` draws the same in one call. All other functions draw on given axes. Without
+# axes they create a figure that is not registered with pyplot; save it with
 # ``ax.figure.savefig("states.png")``.
 #
 # The membership of a single state, and the free energy with the same numbers:
@@ -38,14 +38,14 @@ mf.plots.ramachandran(frames, result, kind="membership", state=3, ax=axes[0])
 mf.plots.ramachandran(frames, result, kind="free_energy", ax=axes[1])
 
 # %%
-# The states as a network. The number on a line says how often the trajectories went from one to the other; a
-# dotted line has transitions, but too few frames on the way for a transition region.
+# The states as a network. The labels give the number of observed transitions. A dotted line has
+# transitions, but too few transition frames for a transition region.
 
 fig, ax = plt.subplots(figsize=(6, 4), layout="compressed")
 mf.plots.state_network(result.transition_regions, result.memberships, ax=ax)
 
 # %%
-# The memberships along the second trajectory: a visit of 0.8 ns to phi > 0, state 0.
+# The memberships along the second trajectory show a visit of 0.8 ns to phi > 0, state 0.
 
 fig, ax = plt.subplots(figsize=(9, 2.4), layout="constrained")
 mf.plots.membership_timeline(frames, result.memberships, trajectory=1, ax=ax)

@@ -1,11 +1,11 @@
 """
-Does the walk drift as stated?
-==============================
+Test of the drift of the random walk
+====================================
 
-The walk on the data is meant to follow :math:`dY = \\frac1\\beta \\nabla \\log f \\, dt + dB`. Here its drift
-is measured: points are drawn from a density that grows as :math:`e^{x}` along one axis and is periodic along
-all others (so that there are no other edges), and one step of the walk from every point away from the two
-ends gives the ratio of its mean to its mean square along the axis. The diffusion says that it is
+The random walk on the data should follow :math:`dY = \\frac1\\beta \\nabla \\log f \\, dt + dB`. Here its
+drift is measured: points are drawn from a density that grows as :math:`e^{x}` along one axis and is periodic
+along all others (so that there are no other edges), and one step of the walk from every point away from the
+two ends gives the ratio of its mean to its mean square along the axis. The diffusion says that it is
 :math:`1/\\beta`.
 
 Run ``python walk_drift.py 20000`` for more points.
@@ -62,9 +62,9 @@ def drift(points: np.ndarray, graph: mf.Graph, log_density: np.ndarray, beta: fl
 
 
 # %%
-# The table: what is measured, on either graph, where :math:`1/\beta` is 0.5, 1, 2 and 4. In many dimensions
-# neighbours are far away, and where the weights change much over the length of one step a step no longer
-# feels the gradient at one point: the pull is weaker than stated at low temperature.
+# The table gives the drift measured on both graphs, where :math:`1/\beta` is 0.5, 1, 2 and 4. In many
+# dimensions neighbours are far away. If the weights change much over the length of one step, the step no
+# longer follows the local gradient, and at low temperature the drift is weaker than expected.
 
 rng = np.random.default_rng(0)
 results = {}

@@ -1,4 +1,4 @@
-"""``mdfuzzy assign``: new trajectories against the states of a finished run."""
+"""``mdfuzzy assign``: assign new trajectories to the states of a finished run."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 @click.command("assign", cls=Command)
 @run_argument
 @reading_options
-@output_option("Where the results go. Default: RUN/exports/assigned.")
+@output_option("Folder for the results. Default: RUN/exports/assigned.")
 def command(folder: str, files: tuple[str, ...], output: str | None, **reading: Any) -> None:
-    """Give the frames of new trajectories memberships in the states of a finished run.
+    """Assign the frames of new trajectories to the states of a finished run.
 
-    The states stay as they are. Topology and atoms are those of the run unless given, and so are features,
-    with their TICA. Writes discrete
-    trajectories, memberships and a table of the new frames.
+    The states do not change. Topology, atoms and features (with their TICA) are those of the run; --top and
+    --atoms replace the first two. The command writes discrete trajectories, memberships and a table of the
+    new frames.
 
     \b
     Examples:
@@ -68,7 +68,8 @@ def _features(files: tuple[str, ...], data: Any, reading: dict[str, Any]) -> "Tr
             raise click.UsageError(f"{option} is for runs by RMSD; this one compared features. Leave it out.")
     if data.featurizer is None:
         raise click.UsageError(
-            "The run compared columns of files, which new trajectories do not have. Use mf.assign in Python, "
+            "The run compared columns of files, which the new trajectories do not have. Use mf.assign in "
+            "Python, "
             "with mf.featurize of the new files and their columns."
         )
     return mf.featurize(file_paths(files, join=reading.pop("join")), data, **reading)

@@ -28,22 +28,22 @@ def _reading(function: Any) -> Any:
                 "--top",
                 multiple=True,
                 metavar="[NAME=]FILE",
-                help="Topology of an ensemble, or of all of them. May be given several times.",
+                help="Topology of one ensemble (NAME=FILE) or of all. May be given several times.",
                 **section,
             ),
             click.option(
                 "--atoms",
                 multiple=True,
                 metavar="[NAME=]SELECTION",
-                help="Atoms to compare, in mdtraj's language; matched by residue number and name. Given for "
-                "each NAME, they are matched in their order. Default: the solute's heavy atoms.",
+                help="Atoms to compare, as an mdtraj selection. Atoms are matched by residue number and "
+                "name; if every NAME has its own selection, by order. Default: the solute's heavy atoms.",
                 **section,
             ),
             click.option(
                 "--share",
                 multiple=True,
                 metavar="NAME=NUMBER",
-                help="Total weight of an ensemble. Default: the same for all.",
+                help="Total weight of an ensemble. Default: equal weights.",
                 **section,
             ),
             click.option("--mass-weighted", is_flag=True, help="Weight atoms by their masses.", **section),
@@ -75,17 +75,17 @@ def _reading(function: Any) -> Any:
 @click.argument("ensembles", nargs=-1, required=True, metavar="NAME=FILES...")
 @_reading
 @setting_options(scan_beta=False, validate=False)
-@output_option("Run directory: all results, and what a later run goes on from.", default="mdfuzzy-compare")
+@output_option("Run directory for all results; a later run resumes from it.", default="mdfuzzy-compare")
 @click.pass_obj
 def command(
     session: Session, /, ensembles: tuple[str, ...], output: str, share: tuple[str, ...], **options: Any
 ) -> None:
-    """Compare ensembles: mutants, ligands, force fields, temperatures.
+    """Compare the states of ensembles: mutants, ligands, force fields, temperatures.
 
-    NAME=FILES names an ensemble and its trajectories, a file or a pattern; the same NAME may be given
-    several times. The states are found in all ensembles together, by the atoms that they have in common, and
-    every ensemble has the same total weight. For each state the fraction in each ensemble is printed with its
-    interval, the difference in free energy, and whether it is significant.
+    NAME=FILES names an ensemble and its trajectories (a file or a pattern). The same NAME may be given
+    several times. The states are found in all ensembles together, using the atoms that they have in common;
+    every ensemble has the same total weight. The command prints, for each state, the fraction in each
+    ensemble with its interval, the difference in free energy, and whether it is significant.
 
     \b
     Examples:

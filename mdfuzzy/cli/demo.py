@@ -1,4 +1,4 @@
-"""``mdfuzzy demo``: the whole job on the bundled trajectories."""
+"""``mdfuzzy demo``: run the complete analysis on the bundled trajectories."""
 
 from pathlib import Path
 
@@ -13,13 +13,14 @@ from mdfuzzy.frames.regions import region_table
 
 
 @click.command("demo", cls=Command)
-@output_option("Where the results go.", default="mdfuzzy-demo")
+@output_option("Folder for the results.", default="mdfuzzy-demo")
 @click.pass_obj
 def command(session: Session, output: str) -> None:
     """Find the states of the bundled alanine dipeptide.
 
-    Does all that `mdfuzzy run` does, with every choice made from the data: states, pictures, files for other
-    programs, and a report. The first time the kernels are compiled, which takes up to a minute.
+    The command does the same as `mdfuzzy run` with all settings chosen automatically: it finds states and
+    writes pictures, files for other programs, and a report. The first call compiles the kernels, which takes
+    up to a minute.
     """
     say = Transcript()
     say("Alanine dipeptide in implicit water at 300 K, bundled with mdfuzzy")
@@ -32,10 +33,10 @@ def command(session: Session, output: str) -> None:
         f"""
 Look at
   {folder / "report.html"}    in a browser: states, transitions, and how reliable they are
-  {folder / "plots"}          the same as pictures
+  {folder / "plots"}          the same results as pictures
   {folder / "exports"}        for PyEMMA, deeptime, a table of all frames, and structures to look at
 Your own molecule
-  mdfuzzy info traj*.xtc --top molecule.pdb            what the files hold
+  mdfuzzy info traj*.xtc --top molecule.pdb            contents of the files
   mdfuzzy run traj*.xtc --top molecule.pdb -o out      its states, in out/report.html
-  mdfuzzy run --help                                   what can be chosen"""
+  mdfuzzy run --help                                   all options"""
     )

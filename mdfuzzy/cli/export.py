@@ -1,4 +1,4 @@
-"""``mdfuzzy export``: the files that other programs take."""
+"""``mdfuzzy export``: write files for other programs."""
 
 from typing import Any
 
@@ -24,14 +24,14 @@ def _choices(function: Decorated) -> Decorated:
     "--reference",
     cls=Option,
     metavar="FILE",
-    help="RMSD of every state to this structure (PDB, mmCIF, GRO), by the clustered atoms.",
+    help="Compute the RMSD of every state to this structure (PDB, mmCIF, GRO) over the clustered atoms.",
 )
 @click.option(
     "--torsions",
     cls=Option,
     is_flag=True,
     default=None,
-    help="Write phi and psi of every residue into the table. Default: of up to 12 residues.",
+    help="Include phi and psi of all residues in the table. Default: of up to 12 residues.",
 )
 @click.option(
     "-n",
@@ -40,7 +40,7 @@ def _choices(function: Decorated) -> Decorated:
     section="Trajectories",
     type=int,
     metavar="N",
-    help="Write only the N best frames of each state, those of the highest membership and density.",
+    help="Write only the N frames of each state with the highest membership and density.",
 )
 @click.option(
     "--every",
@@ -64,11 +64,11 @@ def _choices(function: Decorated) -> Decorated:
     type=click.Choice(["all", "loaded"]),
     help="All atoms of the trajectory files, or only those that were clustered. Default: all.",
 )
-@output_option("Where to write them. Default: RUN/exports.")
+@output_option("Folder for the files. Default: RUN/exports.")
 def command(folder: str, output: str | None, reference: str | None, **options: Any) -> None:
-    """Write what a finished run found for other programs.
+    """Write the results of a finished run for other programs.
 
-    Without any of the first options below: all of them. Files that an earlier export left there are replaced.
+    Without any of the first options below, all kinds are written. Files of an earlier export are replaced.
 
     \b
     Examples:
@@ -91,7 +91,7 @@ def command(folder: str, output: str | None, reference: str | None, **options: A
         option = "-n" if "n" in given else f"--{next(iter(given))}"
         raise click.UsageError(f"{option} is an option of --trajectories.")
     if len({"n", "every"} & given.keys()) == 2:
-        raise click.UsageError("-n and --every exclude each other.")
+        raise click.UsageError("-n and --every cannot be combined.")
     run = mf.RunDir(folder)
     with run.lock():
         result = run.load()

@@ -1,4 +1,4 @@
-"""``mdfuzzy info``: what trajectory files, or a run directory, hold."""
+"""``mdfuzzy info``: show the contents of trajectory files or a run directory."""
 
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,11 @@ from mdfuzzy.frames.regions import region_table
 @click.command("info", cls=Command)
 @reading_options
 def command(files: tuple[str, ...], **reading: Any) -> None:
-    """Show what trajectory files, or a run directory, hold.
+    """Show the contents of trajectory files or of a run directory.
 
-    Of files: the number of trajectories, frames and atoms, the times in ps, how the residues are
-    distributed over the regions of the Ramachandran plot, and the features that can be compared. Of a run
-    directory: what was run there, and what was found.
+    For files: the number of trajectories, frames and atoms, the times in ps, the distribution of the
+    residues over the regions of the Ramachandran plot, and the features that can be compared. For a run
+    directory: the settings and the results.
 
     \b
     Examples:

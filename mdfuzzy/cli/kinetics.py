@@ -10,30 +10,32 @@ from mdfuzzy.cli.options import Command, Option, run_argument
 
 @click.command("kinetics", cls=Command)
 @run_argument
-@click.option("--from", "source", cls=Option, type=int, metavar="STATE", help="Where pathways begin.")
-@click.option("--to", "target", cls=Option, type=int, metavar="STATE", help="Where pathways end.")
+@click.option(
+    "--from", "source", cls=Option, type=int, metavar="STATE", help="Initial state of the pathways."
+)
+@click.option("--to", "target", cls=Option, type=int, metavar="STATE", help="Final state of the pathways.")
 @click.option(
     "--lag",
     cls=Option,
     type=float,
     metavar="PS",
     help="Lag time of the Markov model in ps, or in frames if the frames have no times. Default: the "
-    "shortest one beyond which its timescales do not rise.",
+    "shortest lag time beyond which the timescales are converged.",
 )
 @click.option(
     "-o",
     "--output",
     cls=Option,
     metavar="FOLDER",
-    help="Where the tables go, as CSV and LaTeX. Default: they are printed only.",
+    help="Folder for the tables as CSV and LaTeX. Default: the tables are only printed.",
 )
 def command(
     folder: str, source: int | None, target: int | None, lag: float | None, output: str | None
 ) -> None:
     """Show populations, first-passage times and pathways of a finished run, with intervals.
 
-    They come from a Markov model of the states. Without --from and --to: the pathways of the slowest process.
-    All intervals are 95 % intervals of a bootstrap of the trajectories.
+    They are estimated with a Markov model of the states. Without --from and --to, the pathways are those of
+    the slowest process. All intervals are 95 % intervals from a bootstrap of the trajectories.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Options that several commands have; those of a clustering are made from `Settings`."""
+"""Options that several commands share; the options of a clustering are made from `Settings`."""
 
 import glob
 import os
@@ -97,14 +97,15 @@ def reading_options(command: Decorated) -> Decorated:
                 cls=Option,
                 section=title,
                 metavar="FILE",
-                help="Topology (PDB, GRO, ...), if the files have none.",
+                help="Topology (PDB, GRO, ...), for formats that do not contain one.",
             ),
             click.option(
                 "--atoms",
                 cls=Option,
                 section=title,
                 metavar="SELECTION",
-                help="Atoms to compare, in mdtraj's language, such as 'name CA'. Default: the solute's heavy "
+                help="Atoms to compare, as an mdtraj selection such as 'name CA'. Default: the solute's "
+                "heavy "
                 "atoms.",
             ),
             click.option(
@@ -112,15 +113,15 @@ def reading_options(command: Decorated) -> Decorated:
                 cls=Option,
                 section=title,
                 metavar="SELECTION",
-                help="Superpose every frame by these atoms on one structure, and compare --atoms without "
-                "another superposition: the poses of a ligand in its protein, for example.",
+                help="Superpose every frame on one structure by these atoms, and compare --atoms without "
+                "further superposition, for example to compare poses of a ligand in its protein.",
             ),
             click.option(
                 "--reference",
                 cls=Option,
                 section=title,
                 metavar="FILE",
-                help="The structure to align on (PDB, GRO, ...). Default: the first frame.",
+                help="Structure to align to (PDB, GRO, ...). Default: the first frame.",
             ),
             click.option(
                 "--mass-weighted",
@@ -134,8 +135,9 @@ def reading_options(command: Decorated) -> Decorated:
                 cls=Option,
                 section=title,
                 metavar="[rotations|graph|NAMES]",
-                help="Compare frames by the least RMSD over exchanges of symmetry-equivalent atoms. Alone or "
-                "'rotations': those that keep chirality, found from the bonds; 'graph': also methyl groups "
+                help="Minimise the RMSD over exchanges of symmetry-equivalent atoms. 'rotations' (or no "
+                "value): "
+                "exchanges that keep chirality, found from the bonds; 'graph': also the methyl groups "
                 "of Val and Leu. Or atom names within a residue, such as 'C2 C6, C3 C5; N1 N2'.",
             ),
             click.option(
@@ -153,7 +155,7 @@ def reading_options(command: Decorated) -> Decorated:
                 section=title,
                 type=float,
                 metavar="PS",
-                help="Leave out frames before this time in ps, such as the equilibration.",
+                help="Skip frames before this time in ps, such as the equilibration.",
             ),
             click.option(
                 "--end",
@@ -161,15 +163,15 @@ def reading_options(command: Decorated) -> Decorated:
                 section=title,
                 type=float,
                 metavar="PS",
-                help="Leave out frames after this time in ps.",
+                help="Skip frames after this time in ps.",
             ),
             click.option(
                 "--join",
                 cls=Option,
                 section=title,
                 is_flag=True,
-                help="FILES are the parts of one trajectory, a run and its restarts, in the order of time. "
-                "Several trajectories: a quoted pattern each, as in 'run1/*.xtc' 'run2/*.xtc'.",
+                help="FILES are parts of one trajectory (a run and its restarts) in chronological order. For "
+                "several trajectories quote one pattern each: 'run1/*.xtc' 'run2/*.xtc'.",
             ),
             click.option(
                 "--weights",
@@ -180,8 +182,8 @@ def reading_options(command: Decorated) -> Decorated:
                 metavar="FILE[:COLUMN]",
                 help="Weights of the frames of a biased simulation: a text file such as COLVAR of PLUMED, "
                 "whose rows are matched to the frames by time, or a NumPy array. Default COLUMN: the one "
-                "whose name ends in logweight, rbias, weight or bias. Of several trajectories one file each, "
-                "in their order: --weights FILE --weights FILE.",
+                "whose name ends in logweight, rbias, weight or bias. For several trajectories give one file "
+                "each, in the same order: --weights FILE --weights FILE.",
             ),
             click.option(
                 "--log-weights",
@@ -190,7 +192,7 @@ def reading_options(command: Decorated) -> Decorated:
                 multiple=True,
                 callback=_one_or_all,
                 metavar="FILE[:COLUMN]",
-                help="Instead of --weights: their natural logarithms.",
+                help="Natural logarithms of the weights, instead of --weights.",
             ),
             click.option(
                 "--temperature",
@@ -198,7 +200,7 @@ def reading_options(command: Decorated) -> Decorated:
                 section=title,
                 type=float,
                 metavar="K",
-                help="Temperature of the simulation, for a COLUMN of --weights that is a bias in kJ/mol.",
+                help="Temperature of the simulation in K; needed if COLUMN of --weights is a bias in kJ/mol.",
             ),
             click.option(
                 "--timestep",
@@ -206,7 +208,8 @@ def reading_options(command: Decorated) -> Decorated:
                 section=title,
                 type=float,
                 metavar="PS",
-                help="Time between the frames of the files in ps, if they hold none, or wrong ones.",
+                help="Time between the frames of the files in ps, if the files contain no times or wrong "
+                "ones.",
             ),
         ],
     )
@@ -216,9 +219,12 @@ def feature_options(command: Decorated) -> Decorated:
     """Give a command the features that frames can be compared by instead of RMSD."""
     title = "Features"
     reductions = {
-        "tica": ("LAG[:N]", "The N slowest components of the features, at this lag time: 10ns, or 1us:2."),
-        "vamp": ("LAG[:N]", "The same without the assumption of reversible dynamics."),
-        "pca": ("N", "The N components of the features of the largest variance."),
+        "tica": (
+            "LAG[:N]",
+            "Compare the N slowest TICA components of the features at this lag time: 10ns, or 1us:2.",
+        ),
+        "vamp": ("LAG[:N]", "Compare VAMP components, which do not assume reversible dynamics."),
+        "pca": ("N", "Compare the N principal components of the features."),
     }
     return decorated(
         command,
@@ -231,7 +237,7 @@ def feature_options(command: Decorated) -> Decorated:
                 metavar="KIND[:SELECTION]",
                 help="Compare features instead of RMSD: torsions, sidechains, all-torsions, distances, "
                 "groups, closest, contacts, coordinates, or columns:FILE. May be given several times; "
-                "'2*torsions' doubles a weight. mdfuzzy info lists what the molecule has.",
+                "'2*torsions' doubles the weight. mdfuzzy info lists the features of a molecule.",
             ),
             *(
                 click.option(
@@ -239,7 +245,8 @@ def feature_options(command: Decorated) -> Decorated:
                     cls=Option,
                     section=title,
                     metavar=value,
-                    help=text + ("" if name == "vamp" else " N is chosen if it is left out, and reported."),
+                    help=text
+                    + ("" if name == "vamp" else " By default N is chosen automatically and reported."),
                 )
                 for name, (value, text) in reductions.items()
             ),
@@ -268,7 +275,7 @@ def read_files(
             raise click.UsageError(f"{option} needs features. Give --features, such as --features distances.")
         return load_files(files, **reading)
     if len(given) > 1:
-        raise click.UsageError("--tica, --vamp and --pca exclude each other. Give one of them.")
+        raise click.UsageError("--tica, --vamp and --pca cannot be combined. Give one of them.")
     for name in ("align", "reference", "mass_weighted", "symmetry"):
         if reading.pop(name, None):
             option = "--" + name.replace("_", "-")

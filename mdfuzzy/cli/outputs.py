@@ -1,4 +1,4 @@
-"""What is written beside the saved steps of a run: pictures, exports, the report, and what was printed."""
+"""Write the outputs of a run: pictures, exports, the report, and a transcript."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,9 +44,7 @@ class Transcript:
         """Write what was printed, in place of an earlier transcript."""
         head = "# mdfuzzy "
         if path.is_symlink() or (path.exists() and not path.read_text(errors="replace").startswith(head)):
-            raise FileExistsError(
-                f"{path} must not be a file of others; mdfuzzy did not write it. Move it away."
-            )
+            raise FileExistsError(f"{path} must not be a file that mdfuzzy did not write. Move it away.")
         with whole_file(path) as file:
             file.write(f"{head}{__version__}\n\n{chr(10).join(self._lines)}\n".encode())
 
@@ -78,7 +76,7 @@ def remove_outdated(run: mf.RunDir, data: "Trajectories", settings: "Settings") 
             page.unlink()
             number += 1
     if number:
-        logger.info(f"removed {number} files of the last run, which had other settings or data")
+        logger.info(f"removed {number} files of the previous run, which had other settings or data")
 
 
 def write_outputs(folder: Path, result: "Clustering", *, report: bool = True) -> Iterator[str]:
@@ -95,7 +93,7 @@ def write_outputs(folder: Path, result: "Clustering", *, report: bool = True) ->
         left_out = {"trajectories"} if size > _SMALL else set()
     if result.weights is not None:
         left_out |= {"pyemma"}
-        yield "discrete trajectories for PyEMMA are left out: a bias changes the kinetics"
+        yield "discrete trajectories for PyEMMA are not written: a bias changes the kinetics"
     kinds = [kind for kind in kinds_of(result) if kind not in left_out]
     yield from write_exports(folder / "exports", result, kinds)
     if size > _SMALL:

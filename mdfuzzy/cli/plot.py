@@ -1,4 +1,4 @@
-"""``mdfuzzy plot``: the pictures of a finished run."""
+"""``mdfuzzy plot``: draw the pictures of a finished run."""
 
 from typing import Any, get_args
 
@@ -30,15 +30,18 @@ from mdfuzzy.plots.formats import DPI, Format
     show_default=True,
     help="Format of the pictures; PDF and SVG scale without loss.",
 )
-@click.option("--dpi", cls=Option, type=int, default=DPI, show_default=True, help="Dots per inch of PNG.")
+@click.option(
+    "--dpi", cls=Option, type=int, default=DPI, show_default=True, help="Resolution of PNG in dots per inch."
+)
 @click.option(
     "--residue",
     cls=Option,
     metavar="NAME",
-    help="Draw over phi and psi of this residue, such as LYS27. Default: over principal components, or the "
-    "only phi and psi.",
+    help="Residue whose phi and psi are the axes, such as LYS27. Default: the only residue with phi and "
+    "psi, or "
+    "principal components.",
 )
-@output_option("Where to write them. Default: RUN/plots.")
+@output_option("Folder for the pictures. Default: RUN/plots.")
 def command(folder: str, kinds: tuple[str, ...], output: str | None, **options: Any) -> None:
     """Draw the pictures of a finished run.
 

@@ -1,4 +1,4 @@
-"""What all commands share: the name before them, and how errors and messages reach the user."""
+"""Run the command line: the group of commands, and how errors and messages reach the user."""
 
 import errno
 import logging
@@ -30,9 +30,9 @@ BAD_PATH = frozenset({errno.ENAMETOOLONG, errno.ELOOP, errno.EROFS, errno.EINVAL
 _OF_OTHERS = {
     "-f": "Trajectories are given without an option: mdfuzzy run traj.xtc --top mol.pdb.",
     "-s": "The topology is --top: a PDB or GRO file, such as `gmx editconf -f topol.tpr -o mol.pdb` writes.",
-    "-b": "The first time is --begin, in ps.",
-    "-e": "The last time is --end, in ps.",
-    "-d": "Frames are thinned out by --stride.",
+    "-b": "The start time is --begin, in ps.",
+    "-e": "The end time is --end, in ps.",
+    "-d": "To read every Nth frame use --stride.",
 }
 
 
@@ -57,7 +57,7 @@ class InOrder(click.Group):
     cls=InOrder, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")
-@click.option("--debug", is_flag=True, help="On an error, show where in the program it arose.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
 def commands(context: click.Context, debug: bool) -> None:
     """Metastable states and transitions in molecular-dynamics trajectories.
@@ -151,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             bad = isinstance(error, BAD_INPUT) or error.errno in BAD_PATH
             return _fail(_system_words(error), 2 if bad else 1)
         if isinstance(error, OSError) and re.fullmatch(r"\d+ requested and \d+ written", str(error)):
-            return _fail(f"the disk may be full ({error} by NumPy): free some space and run it again", 1)
+            return _fail(f"the disk may be full ({error} by NumPy): free some space and rerun the command", 1)
         if isinstance(error, BAD_INPUT):
             return _fail(in_options(error, session.options), 2)
         hint = "mdfuzzy --debug ... shows where"
@@ -164,7 +164,7 @@ def _system_words(error: OSError) -> str:
     """Return what the system says, with the file and without the number of the error."""
     words = (error.strerror or type(error).__name__).lower()
     if error.errno == errno.ENOSPC:
-        words += ": free some space and run the same command again"
+        words += ": free some space and rerun the command"
     return words if error.filename is None else f"{str(error.filename)!r}: {words}"
 
 

@@ -1,4 +1,4 @@
-"""``mdfuzzy report``: the page that shows a finished run."""
+"""``mdfuzzy report``: write the report of a finished run."""
 
 from pathlib import Path
 
@@ -11,8 +11,10 @@ from mdfuzzy.cli.outputs import write_page
 
 @click.command("report", cls=Command)
 @run_argument
-@click.option("-o", "--output", cls=Option, metavar="FILE", help="Default: RUN/report.html.")
-@click.option("--title", cls=Option, help="Heading of the page.")
+@click.option(
+    "-o", "--output", cls=Option, metavar="FILE", help="File for the report. Default: RUN/report.html."
+)
+@click.option("--title", cls=Option, help="Title of the page.")
 def command(folder: str, output: str | None, title: str | None) -> None:
     """Write the report of a finished run: a self-contained HTML file.
 

@@ -1,4 +1,4 @@
-"""``mdfuzzy run``: from trajectory files to states, pictures, exports and a report."""
+"""``mdfuzzy run``: find states and write pictures, exports and a report."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
 @reading_options
 @feature_options
 @setting_options(scan_beta=True, validate=True)
-@output_option("Run directory: all results, and what a later run goes on from.", default="mdfuzzy-run")
+@output_option("Run directory for all results; a later run resumes from it.", default="mdfuzzy-run")
 @click.option(
     "--bare",
     cls=Option,
     section="Output",
     is_flag=True,
-    help="Stop when the states are found: no pictures, exports or report.",
+    help="Stop once the states are found; write no pictures, exports or report.",
 )
 @click.option(
-    "--report/--no-report", cls=Option, section="Output", default=True, help="Whether to write the report."
+    "--report/--no-report", cls=Option, section="Output", default=True, help="Write the report, or do not."
 )
 @click.option(
     "--watch",
@@ -54,32 +54,35 @@ if TYPE_CHECKING:
     section="Output",
     type=click.FloatRange(min=0.1),
     metavar="SECONDS",
-    help="Look every so many seconds whether the files have grown, and run again if so, until Ctrl-C. Quote "
-    "patterns, as in 'run*.xtc', to take in files that are added.",
+    help="Check the files at this interval and rerun when they have grown, until Ctrl-C. Quote patterns, "
+    "as in "
+    "'run*.xtc', to include files that are added later.",
 )
 @click.option(
     "--memory",
     cls=Option,
     section="Settings",
     metavar="SIZE",
-    help="Memory that the run may use, such as 8GB. If all frames need more, the states are found on as many "
-    "as fit. Default: 70 % of the memory of the machine.",
+    help="Memory limit of the run, such as 8GB. If all frames need more, the states are found on as many "
+    "frames as fit. Default: 70 % of the memory of the machine.",
 )
 @click.option(
     "--dask",
     cls=Option,
     section="Cluster",
     metavar="ADDRESS|local:N",
-    help="Search neighbours and assign frames on the workers of a Dask cluster: the address of its "
-    "scheduler, or the JSON file that it wrote; or on N workers on this machine. The result does not depend "
-    "on it.",
+    help="Search neighbours and assign frames on a Dask cluster. ADDRESS is the address of its scheduler, or "
+    "the JSON file that the scheduler wrote; local:N starts N workers on this machine. The results do not "
+    "depend on it.",
 )
 @click.option(
     "--layout",
     cls=Option,
     section="Cluster",
     type=click.Choice(["scattered", "sharded"]),
-    help="Whether every worker has all frames, or a part of them. Default: by the workers' memory.",
+    help="scattered: every worker holds all frames; sharded: every worker holds a part of them. Default: "
+    "chosen "
+    "from the memory of the workers.",
 )
 @click.pass_obj
 def command(
@@ -97,15 +100,15 @@ def command(
 ) -> None:
     """Find the states of a molecule in its trajectories.
 
-    FILES are trajectories of the same atoms, each of them one run (a pattern such as 'run*.xtc' is fine).
+    FILES are trajectories of the same atoms, one per run; patterns such as 'run*.xtc' are allowed.
     Only --top is required: anything you omit is chosen automatically and reported.
-    Distances are RMSD in nm, times in ps, torsions in degrees. RMSD suits small and stiff molecules; for
+    Distances are RMSD in nm, times in ps, torsions in degrees. RMSD suits small and rigid molecules; for
     folding and large motions compare features (--features, --tica).
 
-    The folder of --output keeps what is finished. Rerun the command to resume after a crash or
-    Ctrl-C; with other settings it computes only what depends on them. If trajectories have grown or files
-    were added, only the new frames are searched. A folder that holds results for different trajectories is
-    rejected.
+    The folder of --output keeps all finished steps. Rerun the command to resume after a crash or
+    Ctrl-C. With other settings, a rerun computes only the steps that depend on them. If trajectories have
+    grown or files were added, only the neighbours of the new frames are searched. A folder that holds
+    results for different trajectories is rejected.
 
     \b
     Examples:
@@ -128,7 +131,7 @@ def command(
         options["validate"] = False  # a bias changes the kinetics
     settings = take_settings(options)
     if layout is not None and dask is None:
-        raise click.UsageError("--layout is for a search with --dask.")
+        raise click.UsageError("--layout needs --dask.")
     if memory is not None:
         parse_bytes("memory", memory)
     run = mf.RunDir(output)
@@ -199,13 +202,13 @@ def find_states(
 
 
 def show(result: "Clustering", say: Transcript) -> None:
-    """Print the states, their transition regions, what was chosen and why, and how robust it is."""
+    """Print states, transition regions, the automatic choices with reasons, and their robustness."""
     say(repr(result))
     say(result.states)
     if result.equilibrium is not None:
         say(
-            "fraction: of the frames; it depends on where the trajectories start. population: in "
-            "equilibrium, by the Markov model. Both with 95 % bootstrap intervals."
+            "fraction: fraction of the frames, which depends on where the trajectories start. population: "
+            "equilibrium population of the Markov model. Both have 95 % bootstrap intervals."
         )
     if result.n_states > 1 and result.transition_regions is not None:
         say()

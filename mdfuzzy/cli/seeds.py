@@ -1,4 +1,4 @@
-"""``mdfuzzy seeds``: structures to start new simulations from."""
+"""``mdfuzzy seeds``: choose structures from which to start new simulations."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from mdfuzzy.cli.options import Command, Option, output_option, run_argument
 @click.command("seeds", cls=Command)
 @run_argument
 @click.option(
-    "-n", "n", cls=Option, type=click.IntRange(min=1), default=20, show_default=True, help="How many seeds."
+    "-n", "n", cls=Option, type=click.IntRange(min=1), default=20, show_default=True, help="Number of seeds."
 )
 @click.option(
     "--format",
@@ -22,13 +22,13 @@ from mdfuzzy.cli.options import Command, Option, output_option, run_argument
     show_default=True,
     help="Format of the structures.",
 )
-@output_option("Where to write them. Default: RUN/exports/seeds.")
+@output_option("Folder for the structures. Default: RUN/exports/seeds.")
 def command(folder: str, n: int, output: str | None, **options: Any) -> None:
-    """Write structures to start new simulations from, the best first, each with its reason.
+    """Write structures from which to start new simulations, the best first, each with a reason.
 
-    Frames are ranked by how few visits their surroundings and their state had, and by how uncertain their
-    memberships are. Each chosen frame counts as a visit, so the seeds differ from each other. The structures
-    have all atoms of the trajectory files.
+    Frames rank high if their neighbourhood and their state were visited few times, or if their memberships
+    are uncertain. Each chosen frame counts as a visit, so the seeds differ from each other. The structures
+    contain all atoms of the trajectory files.
 
     \b
     Examples:

@@ -17,10 +17,10 @@ def watch(
     seconds: float,
     sleep: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Call `act` now and whenever the files have changed, looking every so many seconds, until interrupted.
+    """Call `act` now and whenever the files have changed, checking at intervals, until interrupted.
 
-    An error after the first call is shown and the call repeated when the files have changed again: a file
-    may be read while its last frame is being written.
+    An error after the first call is shown, and the call is repeated when the files have changed again: a
+    file may be read while its last frame is being written.
 
     Parameters
     ----------
@@ -29,13 +29,13 @@ def watch(
     act : callable
         What to do.
     seconds : float
-        The time between two looks.
+        The time between two checks, in seconds.
     sleep : callable
-        Waits so many seconds.
+        Waits for a number of seconds.
     """
     seen = _state_of(files)
     act()
-    click.echo(f"watching {len(seen)} files; Ctrl-C ends", err=True)
+    click.echo(f"watching {len(seen)} files; press Ctrl-C to stop", err=True)
     while True:
         sleep(seconds)
         now = _state_of(files)
@@ -45,7 +45,7 @@ def watch(
         try:
             act()
         except (InputError, OSError) as error:
-            click.echo(f"mdfuzzy: warning: {error} It is tried again when the files change.", err=True)
+            click.echo(f"mdfuzzy: warning: {error} mdfuzzy tries again when the files change.", err=True)
 
 
 def _state_of(files: Sequence[str]) -> dict[str, tuple[int, int]]:

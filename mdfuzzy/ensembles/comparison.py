@@ -180,7 +180,7 @@ class EnsembleComparison(ReadOnly):
     def __str__(self) -> str:
         percent = f"{100 * self.confidence:g} %"
         lines = [f"fractions of the states in each ensemble, with {percent} intervals"]
-        lines.append("state" + "".join(f"{name:>28}" for name in self.names) + "  alone in")
+        lines.append("state" + "".join(f"{name:>28}" for name in self.names) + "  found only in")
         for state in range(len(self)):
             cells = [
                 f"{self.fractions[e, state]:>9.2%} [{self.low[e, state]:>6.2%}, {self.high[e, state]:>6.2%}]"

@@ -105,14 +105,14 @@ class ChapmanKolmogorov(ReadOnly):
 
     @property
     def inside(self) -> np.ndarray:
-        """Which of the judged predictions are inside their intervals, (s, K, K) bool."""
+        """Which of the judged predictions inside their intervals, (s, K, K) bool."""
         return self.judged & (self.lower <= self.predicted) & (self.predicted <= self.upper)
 
     @property
     def passed(self) -> bool | None:
         """Whether the model predicts well; None if the data cannot tell.
 
-        It passes if at least the share `confidence` of the judged predictions are inside their intervals. The
+        It passes if at least the share `confidence` of the judged predictions inside their intervals. The
         data cannot tell if fewer than half of the predictions beyond the first step can be judged.
         """
         if np.count_nonzero(self.judged) < max(1, self.judged[1:].size / 2):
@@ -132,10 +132,10 @@ class ChapmanKolmogorov(ReadOnly):
         if self.n_bootstrap == 0 and judged == 0:
             return "not tested: there are no intervals (`n_bootstrap` is 0)"
         if judged < beyond:
-            counts += f", {beyond - judged} other intervals open"
+            counts += f"; the other {beyond - judged} have no closed interval"
         if self.passed is None:
             return (
-                f"undecided: {counts}, because some states are connected by few of the trajectories only "
+                f"undecided: {counts}, because only few trajectories connect some of the states "
                 f"({self.complete.min()} of {self.n_bootstrap} {self.drawn} connect all)"
             )
         return f"{'passed' if self.passed else 'FAILED'}: {counts}"

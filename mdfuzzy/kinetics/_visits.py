@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
+from mdfuzzy._messages import counted
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_cores, check_unbiased, core_dtrajs, milestone, timestep
 from mdfuzzy.states.cores import Cores
@@ -136,7 +137,7 @@ def visits(data: Trajectories, cores: Cores, *, min_exits: int = 10, min_ratio: 
     >>> found.visits, found.mean_dwell, found.unit
     (array([2, 1]), array([900., 100.]), 'frames')
     >>> found.reasons[1]
-    'it was left for another state 1 time only, too few to say'
+    'it was left for another state only 1 time, too few to decide'
     """
     min_exits = check_int("min_exits", min_exits, 1)
     min_ratio = check_real("min_ratio", min_ratio, at_least=1)
@@ -192,7 +193,7 @@ def clear_dwell(
     >>> clear_dwell(100.0, 1.3, 40)
     (True, '')
     >>> clear_dwell(100.0, 1.3, 4)
-    (False, 'it was left for another state 4 times only, too few to say')
+    (False, 'it was left for another state only 4 times, too few to decide')
     """
     from scipy.stats import gamma
 
@@ -217,8 +218,8 @@ def _reason(exits: int, ratio: float, bound: float, min_exits: int, min_ratio: f
     if exits == 0:
         return "it was never left for another state"
     if exits < min_exits:
-        return f"it was left for another state {exits} time{'s' if exits > 1 else ''} only, too few to say"
+        return f"it was left for another state only {counted(exits, 'time')}, too few to decide"
     return (
-        f"its dwell time is {ratio:.2g} (at least {bound:.2g}) times that of frames in random order, not "
-        f"{min_ratio:g}"
+        f"its dwell time is {ratio:.2g} times (lower bound {bound:.2g}) that of frames in random order; "
+        f"{min_ratio:g} times is required"
     )

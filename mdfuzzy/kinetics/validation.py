@@ -12,7 +12,7 @@ from mdfuzzy.kinetics.dtrajs import check_unbiased, milestoned_dtrajs, timestep
 from mdfuzzy.kinetics.timescales import ImpliedTimescales, implied_timescales
 from mdfuzzy.states.cores import Cores
 
-#: A process is resolved at a lag if its timescale is at least so many times as long.
+#: A process is resolved at a lag if its timescale is at least this many times the lag.
 RESOLVED = 3.0
 #: Without intervals, a timescale that changes by less than this share has converged.
 _SAME = 0.1
@@ -77,12 +77,12 @@ def validate_cores(
     Discrete trajectories are milestoned with `milestones`: a frame between milestones belongs to the
     milestone that was visited last.
 
-    A process is resolved at a lag if its timescale is at least three times as long. A resolved process has
-    converged if its timescale is the same at every longer lag that resolves it. Two timescales differ, larger
-    or smaller, if one lies outside the interval of the other (without intervals: if they differ by more than
-    10 %). The chosen lag is the one at which the most processes, counted from the slowest, are resolved and
-    have converged. If there are several such lags, it is the shortest one for which the five steps of the
-    Chapman-Kolmogorov test reach a tenth of the slowest timescale.
+    A process is resolved at a lag if its timescale is at least three times as long. It has converged there if
+    its timescale at every longer lag that resolves it is the same: the timescale at one of the two lags is
+    inside the interval of the other (without intervals: within 10 %). The lag is the one at which the most
+    processes, counted from the slowest, are resolved and have converged. If several lags qualify, it is the
+    shortest one at which the five steps of the Chapman-Kolmogorov test reach a tenth of the slowest
+    timescale.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ def validate_cores(
         choice = choose_lag(scales)
         if choice is None:
             reason = (
-                f"No timescale is {RESOLVED:.0f} times as long as any lag: frames are too far apart, or "
-                "states too short-lived."
+                f"No timescale is {RESOLVED:.0f} times as long as any lag time: the frames are too far apart "
+                "in time, or the states too short-lived."
             )
             return Validation(scales, None, None, reason)
         place, converged = choice
@@ -190,11 +190,11 @@ def _reason(scales: ImpliedTimescales, place: int, converged: int) -> str:
         slowest += f" ({100 * scales.confidence:.3g} % interval {told[0]} to {told[1]})"
     if converged == 0:
         return (
-            f"At no lag have timescales converged; at a lag of {lag}, the last that resolves it, the slowest "
-            f"one is {slowest}."
+            f"The timescales do not converge at any lag time; at {lag}, the longest lag time that resolves "
+            f"it, the slowest timescale is {slowest}."
         )
     return (
-        f"At a lag of {lag} {converged} of {len(values)} process{'es' * (len(values) != 1)} "
+        f"At a lag time of {lag}, {converged} of {len(values)} process{'es' * (len(values) != 1)} "
         f"{'has' if converged == 1 else 'have'} converged ({resolved} resolved); the slowest timescale is "
         f"{slowest}."
     )

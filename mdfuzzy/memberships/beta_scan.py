@@ -42,8 +42,8 @@ class BetaScan(ReadOnly):
     Attributes
     ----------
     betas : (m,) float64
-        The walk temperatures in ascending order; the last may be infinite. Large is hot: 2 is the ensemble's
-        own diffusion.
+        The walk temperatures in ascending order; the last may be infinite. Large is hot: 2 is the
+        temperature of the simulation.
     entropy : (m,) float64
         H, the mean over the frames of the sum of mu log mu. It is never positive and falls as fuzziness
         grows.
@@ -160,8 +160,8 @@ def scan_beta(
         As for `solve_memberships`, for all frames or for the frames that `scan_frames` returns.
     betas : sequence of float, optional
         13 values even in log beta from 0.3 to 20, and 1, 2 and infinity, by default. With a criterion, 2 is
-        always among them: any other choice has to be better than the ensemble's own diffusion. Betas at which
-        linear weights are not positive are left out and listed in the notes.
+        always among them: any other choice has to be better than the temperature of the simulation. Betas
+        at which linear weights are not positive are left out and listed in the notes.
     criterion : callable, optional
         Takes `Memberships` and returns a score to maximise, such as their skill in predicting the next core
         of the trajectories, `kinetics.kinetic_criterion`. The choice may then be infinite.

@@ -49,7 +49,7 @@ class Memberships(ReadOnly):
         The probability to reach no core. It is 1 for points that cannot reach any core, between 0 and 1 on a
         directed graph with closed parts that trap some of the walk, and 0 on a connected union graph.
     beta : float
-        The walk temperature: 2 is the ensemble's own diffusion, smaller is colder.
+        The walk temperature: 2 is the temperature of the simulation, smaller is colder.
     log_weights : (n,) float64
         Log of the weight of a step to each point, which `extend_memberships` needs. A new point has the
         weight of the nearest fitted point.
@@ -82,7 +82,7 @@ class Memberships(ReadOnly):
     >>> cores = mf.find_cores(graph, log_density, peaks, min_prominence=1.0)
     >>> memberships = mf.solve_memberships(graph, log_density, cores, beta=1.0)
     >>> memberships
-    Memberships(900 points, 3 states, beta=1 (2: as simulated, smaller: colder))
+    Memberships(900 points, 3 states, beta=1 (walk temperature; 2 is that of the simulation))
     >>> memberships.values.shape, bool(abs(memberships.values.sum(axis=1) - 1).max() < 1e-8)
     ((900, 3), True)
     """

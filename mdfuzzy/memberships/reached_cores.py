@@ -13,7 +13,7 @@ from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.states.cores import Cores, find_cores
 from mdfuzzy.states.persistence import Persistence, check_sampled, descending
 
-#: The walk temperature at which cores are determined, whatever is used later: the ensemble's own diffusion.
+#: The walk temperature at which cores are determined, whatever is used later: that of the simulation.
 BETA = 2.0
 #: The required probability to reach the core. See the theory page on cores.
 REACH = 0.07

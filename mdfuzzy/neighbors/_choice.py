@@ -95,8 +95,8 @@ def choose_way(
             chosen.seconds = None if few or aim.recall < 1 else seconds[chosen]
         n = len(chosen.chunks.frames)
         logger.info(
-            f"searching by {chosen.name}: about {spell(n * seconds[chosen])}, by {other.name} "
-            f"{spell(n * seconds[other])}; the neighbours are the same"
+            f"search method: {chosen.name} (about {spell(n * seconds[chosen])}; {other.name} would take "
+            f"{spell(n * seconds[other])}); both find the same neighbours"
         )
     return _kept(chosen, aim, store)
 
@@ -111,8 +111,8 @@ def _kept(chosen: Way, aim: Aim, store: BlockStore | None) -> Way:
 def _told(chosen: Way, aim: Aim, store: BlockStore | None) -> Way:
     """Log a choice that was made on some of the frames."""
     logger.info(
-        f"searching by {chosen.name}: on one frame in {THIN} the other way took more than "
-        f"{CLEARLY[chosen.name]:g} times as long; the neighbours are the same"
+        f"search method: {chosen.name} (on one frame in {THIN} the other method took more than "
+        f"{CLEARLY[chosen.name]:g} times as long); both find the same neighbours"
     )
     return _kept(chosen, aim, store)
 

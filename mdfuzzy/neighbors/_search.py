@@ -107,8 +107,9 @@ class Aim(NamedTuple):
     def task(self, n: int, n_targets: int, to_do: int) -> str:
         """Return a description of the search in words."""
         within = "" if self.n_neighbors else f" within {self.radius:g} nm"
-        rest = "" if to_do == n else f" ({to_do:,} of them still to do)"
-        return f"{self.what.format(f'{n:,}')}{within}{rest} among {n_targets:,}"
+        rest = "" if to_do == n else f" ({to_do:,} of them remaining)"
+        among = "" if n == n_targets else f" among {n_targets:,}"
+        return f"{self.what.format(f'{n:,}')}{within}{rest}{among}"
 
     def pairs(self, count: float) -> str:
         """Return the expected number of pairs and their memory in words; empty for nearest frames."""
@@ -150,7 +151,7 @@ class LocalSearch:
             seconds, found = self.aim.measure(self.index, self.chunks, self.threads)
         n = len(self.chunks.frames)
         arrays = self.index.__sizeof__()
-        memory = self.aim.pairs(n * found) or f", {(arrays + 8 * n * found) / 1e9:.1f} GB"
+        memory = self.aim.pairs(n * found) or f", {max((arrays + 8 * n * found) / 1e9, 0.1):.1f} GB of memory"
         task = self.aim.task(n, len(self.index), to_do)
         logger.info(f"{task}: about {spell(seconds * to_do)} on {counted(self.threads, 'thread')}{memory}")
 

@@ -48,7 +48,7 @@ def scan_walk(
     if beta == "kinetic" and data is None:
         raise InputValueError(
             "`beta` must be a number or 'entropy' without trajectories; got 'kinetic'. Neighbours alone do "
-            "not say where the molecule goes next."
+            "not show which state the molecule visits next."
         )
     frames = None if data is None else scan_frames(len(data))
     scanned = found
@@ -61,7 +61,7 @@ def scan_walk(
             verb = "chosen" if automatic else "scanned"
             warn_user(
                 f"beta was {verb} on {len(frames):,} of the frames, in which there are {states} "
-                f"states, not {len(found['cores'])}. Compare the result with that of another beta."
+                f"states, not {len(found['cores'])}. Compare the result with one at another beta."
             )
     criterion = None
     if beta == "kinetic" and data is not None:
@@ -93,13 +93,13 @@ def scan_walk(
 def explain_beta(scan: BetaScan, criterion: str) -> str:
     """Return a sentence with the chosen beta and the reason."""
     some = "" if scan.frames is None else f" (of {len(scan.frames):,} frames, evenly spaced)"
-    text = f"beta = {scan.beta:.3g} ({BETA_MEANS}): there "
+    text = f"beta = {scan.beta:.3g} ({BETA_MEANS}). "
     if criterion == "entropy":
-        return text + f"the entropy of the memberships{some} falls most steeply."
+        return text + f"There the entropy of the memberships{some} falls most steeply."
     as_simulated = scan.scores[scan.betas == 2.0]  # empty if linear weights are not positive there
     return text + (
-        f"the memberships{some} predict best which state the trajectories reach next: they resolve "
-        f"{scan.scores.max():.1%} of what a constant guess leaves open"
-        + "".join(f", {score:.1%} at beta = 2" for score in as_simulated)
+        f"There the memberships{some} best predict which state the trajectories reach next: their "
+        f"logarithmic loss is {scan.scores.max():.1%} below that of a constant prediction"
+        + "".join(f" ({score:.1%} at beta = 2)" for score in as_simulated)
         + "."
     )

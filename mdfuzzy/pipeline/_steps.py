@@ -109,8 +109,8 @@ def k(neighbors: Neighbors, *, k: int | None) -> int:
 @k.explained
 def _(result: int, neighbors: Neighbors, *, k: int | None) -> str | None:
     if k is None:
-        by = f"by the number of frames ({len(neighbors):,})"
-        return f"k = {result} neighbours per frame, {by}; the density uses {2 * result}."
+        by = f"from the number of frames ({len(neighbors):,})"
+        return f"k = {result} neighbours per frame, {by}; the density uses {2 * result} neighbours."
     return None
 
 
@@ -132,7 +132,7 @@ def dimension(neighbors: Neighbors, k: int, *, dimension: float | None, n_jobs: 
 @dimension.explained
 def _(result: float, neighbors: Neighbors, k: int, *, dimension: float | None) -> str | None:
     if dimension is None:
-        why = f"by maximum likelihood from the distances to {2 * k} neighbours"
+        why = f"estimated by maximum likelihood from the distances to {2 * k} neighbours"
         return f"dimension = {result:.3g}, {why}."
     return None
 
@@ -158,7 +158,7 @@ def _(
     bandwidth: float | None,
 ) -> str | None:
     if bandwidth is None and result is not None:
-        return f"bandwidth = {result:.3g}, by the likelihood of every frame given the others."
+        return f"bandwidth = {result:.3g}, chosen by leave-one-out maximum likelihood."
     return None
 
 
@@ -221,8 +221,8 @@ def tree(
     )
     if found.in_time is not None and found.in_time.large and found.dependent:
         warn_user(
-            f"Neighbours are neighbours in time: {found.in_time}. The frames count for "
-            f"{found.n_independent:,.0f} independent ones. Fewer frames (`stride`) lose nothing; more or "
+            f"Many neighbours are close in time: {found.in_time}. The frames are equivalent to "
+            f"{found.n_independent:,.0f} independent frames. Fewer frames (`stride`) lose nothing; more or "
             "longer trajectories help."
         )
     return found

@@ -107,7 +107,7 @@ class Clustering(ReadOnly):
     >>> rng = np.random.default_rng(0)
     >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6])
     >>> result
-    Clustering(2 states of 500 frames, k=22, beta=2 (2: as simulated, smaller: colder))
+    Clustering(2 states of 500 frames, k=22, beta=2 (walk temperature; 2 is that of the simulation))
     >>> [part.shape for part in result.data.split(result.memberships.values)]
     [(300, 2), (200, 2)]
     """
@@ -199,7 +199,7 @@ class Clustering(ReadOnly):
         Parameters
         ----------
         n_states : int, optional
-            The number of states; the clearest ones are kept.
+            Number of states: the peaks of largest prominence.
         prominence : float, optional
             Instead of `n_states`: the smallest prominence of a state. With neither, the states are the peaks
             that exceed the noise.
@@ -256,7 +256,7 @@ class Clustering(ReadOnly):
         >>> import numpy as np, mdfuzzy as mf
         >>> rng = np.random.default_rng(0)
         >>> print(mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6]).summary())
-        Clustering(2 states of 500 frames, k=22, beta=2 (2: as simulated, smaller: colder))
+        Clustering(2 states of 500 frames, k=22, beta=2 (walk temperature; 2 is that of the simulation))
         state    frames fraction        interval   core  prominence      peak ...
         0           300   60.00% ...
         1           200   40.00% ...

@@ -11,12 +11,12 @@ def validate_model(result: Clustering, *, n_bootstrap: int = 50, seed: int = 0) 
     Discrete trajectories are milestoned with `Clustering.milestones`: a frame between milestones belongs to
     the milestone that was visited last.
 
-    A process is resolved at a lag time if its timescale is at least three times as long. A resolved process
-    has converged if its timescale is the same at every longer lag time that resolves it. Two timescales
-    differ, larger or smaller, if one lies outside the interval of the other (without intervals: if they
-    differ by more than 10 %). The chosen lag time is the one at which the most processes, counted from the
-    slowest, are resolved and have converged. If there are several such lag times, it is the shortest one for
-    which the five steps of the Chapman-Kolmogorov test reach a tenth of the slowest timescale.
+    A process is resolved at a lag if its timescale is at least three times as long. It has converged there if
+    its timescale at every longer lag that resolves it is the same: the timescale at one of the two lags is
+    inside the interval of the other (without intervals: within 10 %). The lag is the one at which the most
+    processes, counted from the slowest, are resolved and have converged. If several lags qualify, it is the
+    shortest one at which the five steps of the Chapman-Kolmogorov test reach a tenth of the slowest
+    timescale.
 
     Parameters
     ----------

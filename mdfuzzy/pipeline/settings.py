@@ -19,7 +19,7 @@ _LARGEST_SHARE = 0.2
 #: fewer in more dimensions).
 _CONNECTED_PER_LOG = 2.2
 
-_BETA_REMEDY = "2 is the ensemble's own diffusion, smaller is colder; 'entropy' or 'kinetic' choose."
+_BETA_REMEDY = "2 is the temperature of the simulation; 'entropy' or 'kinetic' chooses one."
 
 
 def suggest_k(n: int) -> int:
@@ -94,7 +94,7 @@ def _beta(name: str, value: Any) -> float | str:
 
 
 def _jobs(name: str, value: Any) -> int | None:
-    return value if value in (None, -1) else check_int(name, value, 1, remedy="None or -1 uses every core.")
+    return value if value in (None, -1) else check_int(name, value, 1, remedy="None or -1 uses all cores.")
 
 
 def _check_by_type(name: str, value: Any, hint: Any) -> Any:
@@ -122,108 +122,120 @@ class Settings:
     40
     >>> mf.Settings(beta=-1)
     Traceback (most recent call last):
-    mdfuzzy.InputValueError: `beta` must be a number > 0; got -1.0. 2 is the ensemble's own diffusion, ...
+    mdfuzzy.InputValueError: `beta` must be a number > 0; got -1.0. 2 is the temperature of the ...
     """
 
     fit_frames: int | None = _setting(
         None,
-        "Find the states on so many frames, evenly spaced over all trajectories; the others get their "
-        "memberships from the nearest of these. Default: all frames, or as many as memory holds.",
+        "Find the states on this number of frames, evenly spaced over all trajectories. The other frames get "
+        "their memberships from their nearest neighbours among these. Default: all frames, or as many as fit "
+        "into memory.",
         _count(3),
     )
     k: int | None = _setting(
         None,
-        "Neighbours per frame in the graph; the density uses twice as many. Default: 3.5 times the logarithm "
-        "of the number of frames.",
+        "Neighbours per frame in the graph; the density estimate uses 2k. Default: 3.5 times the natural "
+        "logarithm of the number of frames.",
         _count(1),
     )
     recall: float = _setting(
-        1.0, "Share of the true neighbours that the search must find; 1 is exact.", _share
+        1.0, "Fraction of the true neighbours that the search must find; 1 is exact.", _share
     )
-    density: Density = _setting("dtm", "Density estimate: distance to measure, or kernels of one bandwidth.")
+    density: Density = _setting(
+        "dtm", "Density estimate: distance to measure (dtm), or Gaussian kernels of one bandwidth (kde)."
+    )
     dimension: float | None = _setting(
         None,
-        "Intrinsic dimension, the exponent of the density. Default: estimated.",
+        "Intrinsic dimension of the data, the exponent in the density estimate. Default: estimated.",
         _positive,
         expert=True,
     )
     bandwidth: float | None = _setting(
         None,
         "Bandwidth of the kernels of density 'kde' and kernel 'gaussian', in the unit of the distances (nm "
-        "for RMSD). Default: the one with the largest likelihood.",
+        "for RMSD). Default: chosen by maximum likelihood.",
         _positive,
         expert=True,
     )
     prominence: float | None = _setting(
         None,
-        "Smallest prominence of a state, in units of the log density. Default: the smallest one that noise "
-        "does not reach.",
+        "Prominence threshold: the smallest prominence of a state, in units of the log density. Default: "
+        "just above the prominences that noise produces.",
         _positive,
     )
     n_states: int | None = _setting(
         None,
-        "Number of states, the clearest ones, instead of a prominence. Default: as many as stand clear of "
-        "noise.",
+        "Number of states: the peaks of largest prominence. Replaces the prominence threshold. Default: all "
+        "peaks that noise does not explain.",
         _count(1),
     )
     level: float = _setting(
         0.01,
-        "Probability that the automatic number of states counts noise, anywhere in the data.",
+        "Significance level of the automatic number of states: the probability that any of the states is due "
+        "to noise.",
         lambda name, value: check_real(name, value, above=0, at_most=0.5),
         expert=True,
     )
     core_rule: CoreRule = _setting(
         "reach",
-        "How far down from its peak a core reaches: until the walk that enters its basin reaches it before "
-        "it leaves, half the prominence threshold, the peak alone, half the depth to the saddle, or a share "
-        "of the basin.",
+        "Extent of a core around its peak. reach: large enough that a walk that has entered the basin "
+        "reaches the core before it leaves; prominence: down by half the prominence threshold; point: the "
+        "peak alone; saddle: half-way down to the saddle; share: a fraction of the basin.",
         expert=True,
     )
     core_reach: float = _setting(
         0.07,
-        "Probability that the walk that has entered a basin reaches the core before it leaves, for core rule "
-        "'reach'.",
+        "For core rule 'reach': the probability that a walk that has entered a basin reaches its core before "
+        "it leaves the basin.",
         lambda name, value: check_real(name, value, above=0, at_most=0.99),
         expert=True,
     )
     core_share: float = _setting(
-        0.1, "Share of its basin that a core holds, for core rule 'share'.", _share, expert=True
+        0.1,
+        "For core rule 'share': the fraction of the frames of a basin that form its core.",
+        _share,
+        expert=True,
     )
     core_least: float = _setting(
         0.0005,
-        "Smallest share of its basin that a core holds, for core rules 'prominence' and 'saddle'; 0: any.",
+        "For core rules 'prominence' and 'saddle': the smallest fraction of the frames of a basin that form "
+        "its core; 0 sets no limit.",
         lambda name, value: check_real(name, value, at_least=0, at_most=1),
         expert=True,
     )
     walk_graph: WalkGraph = _setting(
         "union",
-        "Edges of the walk: between two frames if either has the other among its k nearest, or from each "
-        "frame to its k nearest only.",
+        "Edges of the random walk. union: between two frames if either is among the k nearest neighbours of "
+        "the other; directed: from each frame to its k nearest neighbours only.",
         expert=True,
     )
-    kernel: Kernel = _setting("uniform", "Weight of a step of the walk by its length.", expert=True)
+    kernel: Kernel = _setting(
+        "uniform", "How the weight of a step of the random walk depends on its length.", expert=True
+    )
     walk_weights: WalkWeights = _setting(
         "power",
-        "Weight of a step of the walk by the density: a power of the density, or linear as printed by Bonis "
-        "and Oudot.",
+        "How the weight of a step of the random walk depends on the density: as a power of the density, or "
+        "linearly, as printed by Bonis and Oudot.",
         expert=True,
     )
     unit_density: bool = _setting(
         False,
-        "Scale the density to a largest value of 1, for walk weights 'linear', which are then positive at "
-        "every finite beta.",
+        "Scale the density so that its maximum is 1. Walk weights 'linear' are then positive at every finite "
+        "beta.",
         expert=True,
     )
     beta: float | BetaCriterion = _setting(
         2.0,
-        "Temperature of the walk; large is hot (the opposite of 1/kT): 2 is the temperature of the "
-        "simulation, 0.2 is ten times colder and gives nearly hard states. 'entropy' takes the beta at which "
-        "the entropy of the memberships changes most, 'kinetic' the one whose memberships predict best which "
-        "state the trajectories reach next.",
+        "Walk temperature; large values are hot (the opposite of 1/kT). 2 is the temperature of the "
+        "simulation; 0.2 is ten times colder and gives nearly hard states. 'entropy' takes the beta at which "
+        "the entropy of the memberships changes most; 'kinetic' takes the one whose memberships best predict "
+        "which state the trajectories reach next.",
         _beta,
     )
-    scan_beta: bool = _setting(False, "Also solve over a range of beta if beta is a number.")
-    scan_k: bool = _setting(False, "Also count the states for other k.")
+    scan_beta: bool = _setting(
+        False, "Also compute the memberships over a range of beta if beta is a number."
+    )
+    scan_k: bool = _setting(False, "Also count the states for other values of k.")
     validate: bool = _setting(False, "Also test Markov models of the states and choose a lag time.")
     bootstrap: int = _setting(
         0,
@@ -232,7 +244,7 @@ class Settings:
     )
     seed: int = _setting(0, "Random seed of the bootstrap.", _count(0))
     n_jobs: int | None = _setting(
-        None, "Threads. Default: every core. The result does not depend on it.", _jobs
+        None, "Number of threads. Default: all cores. The results do not depend on it.", _jobs
     )
 
     def __post_init__(self) -> None:
@@ -296,9 +308,9 @@ def describe_settings(names: Sequence[str] | None = None, *, indent: str = "    
     --------
     >>> print(describe_settings(["dimension", "density"], indent=""))
     dimension : float, optional
-        Intrinsic dimension, the exponent of the density. Default: estimated.
+        Intrinsic dimension of the data, the exponent in the density estimate. Default: estimated.
     density : {"dtm", "kde"}
-        Density estimate: distance to measure, or kernels of one bandwidth.
+        Density estimate: distance to measure (dtm), or Gaussian kernels of one bandwidth (kde).
     """
     found, hints = {each.name: each for each in fields(Settings)}, get_type_hints(Settings)
     entries = []

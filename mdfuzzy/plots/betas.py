@@ -18,7 +18,7 @@ _ENTROPY, _SCORE = "#0072b2", "#d55e00"
 def beta_scan(scan: BetaScan | Clustering, *, ax: "Axes | None" = None) -> "Axes":
     """Draw the entropy of the memberships and the score by which beta is chosen, over beta.
 
-    Large beta is hot: 2 is the ensemble's own diffusion. An infinite one is drawn at the right end.
+    Large beta is hot: 2 is the temperature of the simulation. An infinite one is drawn at the right end.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def beta_scan(scan: BetaScan | Clustering, *, ax: "Axes | None" = None) -> "Axes
         axes.margins(y=0.12)
     _mark_choice(ax, found, None if result is None else result.memberships.beta, infinity)
     _number_betas(ax, places, infinity)
-    ax.set_xlabel("temperature of the walk, beta (colder ← 2: as simulated → hotter)")
+    ax.set_xlabel("walk temperature, beta (2: temperature of the simulation)")
     ax.set_ylabel("entropy, mean of −Σ μ ln μ (nats)", color=_ENTROPY)
     right.set_ylabel(_score_name(found, result), color=_SCORE)
     return ax

@@ -60,7 +60,7 @@ def _fractions(found: EnsembleComparison) -> str:
             for e in range(len(found.names))
         ]
         rows.append([chip(state, colors), *cells, escape(found.alone[state])])
-    return table(["state", *found.names, "alone in"], rows, words=[0, len(found.names) + 1])
+    return table(["state", *found.names, "found only in"], rows, words=[0, len(found.names) + 1])
 
 
 def _differences(found: EnsembleComparison) -> list[str]:

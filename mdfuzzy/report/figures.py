@@ -1,4 +1,4 @@
-"""Figures that only have to be drawn, as plotly takes them: dictionaries of data and layout."""
+"""Static figures of the report, in the format of plotly: dictionaries of data and layout."""
 
 from typing import Any, cast
 
@@ -60,7 +60,7 @@ def beta_figure(result: Clustering) -> dict[str, Any]:
     finite = np.isfinite(scan.betas)
     curves = [("entropy −Σ μ ln μ", -scan.entropy, "#0072b2", "y")]
     if result.settings.beta == "kinetic":
-        curves.append(("share of the next state predicted", scan.scores, "#d55e00", "y2"))
+        curves.append(("skill of predicting the next state", scan.scores, "#d55e00", "y2"))
     traces = [
         {
             **{"type": "scatter", "mode": "lines+markers", "x": rounded(scan.betas[finite]), "yaxis": side},
@@ -69,12 +69,12 @@ def beta_figure(result: Clustering) -> dict[str, Any]:
         }
         for name, values, color, side in curves
     ]
-    marks = [(2.0, PALE, "dot", "2: as simulated")]
+    marks = [(2.0, PALE, "dot", "2: simulation")]
     if np.isfinite(beta):
         marks.append((beta, ACCENT, "solid", f"used: {beta:.3g}"))
     layout = {
         "xaxis": axis(
-            "temperature of the walk, beta (colder ← → hotter)", type="log", **log_ticks(scan.betas[finite])
+            "walk temperature, beta (colder ← → hotter)", type="log", **log_ticks(scan.betas[finite])
         ),
         "yaxis": axis(curves[0][0], color=curves[0][2] if len(curves) > 1 else INK),
         "shapes": [
@@ -130,7 +130,7 @@ def network_figure(result: Clustering) -> dict[str, Any]:
         middles.append(places[[a, b]].mean(axis=0))
         numbers.append("" if moves is None else f"{moves:,}")
         seen = "" if moves is None else f"{counted(moves, 'transition')}, "
-        texts.append(f"states {a} and {b}: {seen}{counted(link.size, 'frame')} between")
+        texts.append(f"states {a} and {b}: {seen}{counted(link.size, 'transition frame')}")
     if links:
         middle = rounded(np.array(middles).T)
         traces.append(

@@ -36,10 +36,10 @@ def describe_kinetics(result: Clustering) -> dict[str, str] | None:
 
 def _interval(model: Equilibrium) -> str:
     if not model.drawn:
-        return "There are no intervals: nothing could be drawn."
+        return "There are no intervals: no bootstrap sample could be drawn."
     return (
         f"Ranges are {100 * model.confidence:g} % intervals from {model.n_bootstrap} bootstrap samples of "
-        f"{model.drawn}. A range is open where samples lack a transition."
+        f"{model.drawn}. A range is open where samples lack the transitions that bound it."
     )
 
 
@@ -75,11 +75,11 @@ def _difference(result: Clustering, model: Equilibrium) -> str:
     fractions = np.array([result.states[state].fraction for state in model.states])
     most = int(np.argmax(np.abs(fractions - model.populations)))
     if abs(fractions[most] - model.populations[most]) < 0.02:
-        return "Here both agree within 2 %."
+        return "Here the two agree within 2 %."
     return (
         f"State {model.states[most]} has {share(fractions[most])} of the frames, but a population of "
-        f"{share(model.populations[most])} in the model, in which only the transitions count, not where the "
-        "trajectories started."
+        f"{share(model.populations[most])} in the model, which depends only on the transitions, not on where "
+        "the trajectories started."
     )
 
 

@@ -37,7 +37,7 @@ class Solution:
     Attributes
     ----------
     beta : float
-        The temperature of the walk.
+        The walk temperature.
     values : (m, K) array
         Memberships.
     frames : (m,) int array or None
@@ -54,7 +54,7 @@ def solutions(result: Clustering) -> list[Solution]:
 
     At the beta that was used they are those of all frames.
 
-    States that were found anew, among the scanned frames only, get the numbers of those that share
+    States that were found in the scanned frames only get the numbers of those that share
     most of their frames; a scan that found another number of states is left out.
     """
     found = [Solution(result.memberships.beta, result.memberships.values)]

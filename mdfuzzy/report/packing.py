@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-#: What a byte says where there is no state, or no share.
+#: The byte that marks a missing state or share.
 NOWHERE = 255
 
 
 def pack(array: np.ndarray) -> dict[str, object]:
-    """Return an array as its bytes, compressed and in base64; `unpack` in page.js is the way back.
+    """Return an array as its bytes, compressed and in base64; `unpack` in page.js reverses it.
 
     Examples
     --------

@@ -38,15 +38,15 @@ _SECTIONS = {
     "states": ("States", "States"),
     "ensembles": ("What differs between the ensembles", "Ensembles"),
     "map": ("Where the states are", "Map"),
-    "structures": ("What they look like", "Structures"),
-    "network": ("How they are connected", "Network"),
+    "structures": ("What the states look like", "Structures"),
+    "network": ("How the states are connected", "Network"),
     "transition_regions": ("Transition regions between states", "Transition regions"),
     "kinetics": ("Populations and kinetics", "Kinetics"),
     "timeline": ("Memberships over time", "Time"),
     "peaks": ("How many states there are", "Peaks"),
     "choices": ("What was chosen automatically, and why", "Choices"),
     "timescales": ("Implied timescales", "Timescales"),
-    "prediction": ("Does the Markov model predict?", "Test"),
+    "prediction": ("Chapman-Kolmogorov test", "Test"),
     "about": ("Data and settings", "Settings"),
 }
 
@@ -59,7 +59,7 @@ def write_report(
     test: ChapmanKolmogorov | None = None,
     title: str | None = None,
 ) -> Path:
-    """Write everything that a clustering found as one HTML page, which needs no network.
+    """Write the results of a clustering as a self-contained HTML page.
 
     The page has tables of the states and the transition regions between them, what was chosen automatically
     and why, and interactive plots: the frames over phi and psi (of any residue; over two principal components

@@ -196,7 +196,7 @@ def _time(data: Trajectories, frame: int) -> str:
 def torsion_text(data: Trajectories | None, frame: int, most: int = 4) -> str:
     """Return phi and psi of the first residues of a frame in words; nothing if it has none."""
     if data is None or data.phi is None or data.psi is None or len(data.residues) > _STICKS:
-        return ""  # a few of the torsions of a protein say nothing
+        return ""  # a few of the torsions of a protein are not informative
     pairs = [
         f"{name + ' ' if len(data.residues) > 1 else ''}{_degrees(phi)}, {_degrees(psi)}"
         for name, phi, psi in zip(data.residues, data.phi[frame], data.psi[frame], strict=True)

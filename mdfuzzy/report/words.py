@@ -81,7 +81,7 @@ def headline(result: Clustering) -> str:
         word, seen = "transition region" if len(found) == 1 else "transition regions", ""
         if found.transitions is not None:
             moves = int(found.transitions.sum() + found.others[:, 2].sum())
-            seen = f"{counted(moves, 'transition')} seen"
+            seen = f"{counted(moves, 'transition')} observed"
         cards.append((word, f"{len(found)}", seen))
     cards.append(("frames", f"{len(result):,}", f"of {data.width}" if data is not None else ""))
     if result.weights is not None and result.fractions is not None:
@@ -95,9 +95,9 @@ def headline(result: Clustering) -> str:
         cards.append(
             ("simulated", duration(total, "ps"), f"a frame every {duration(step, 'ps')}" if step else "")
         )
-    note = "the simulation's own (2)" if memberships.beta == 2 else "2: as simulated; smaller: colder"
+    note = "that of the simulation" if memberships.beta == 2 else "2 is that of the simulation"
     beta = "∞" if np.isinf(memberships.beta) else f"{memberships.beta:.3g}"
-    cards.append(("temperature of the walk", beta, note))
+    cards.append(("walk temperature (beta)", beta, note))
     return "".join(
         f'<div class="card"><b>{escape(number)}</b><span>{escape(word)}</span>'
         f"<small>{escape(note)}</small></div>"
@@ -144,7 +144,7 @@ def plane_note(shown: dict[str, Any] | None) -> str:
 
 
 def hidden(shown: dict[str, Any] | None, nouns: str) -> str:
-    """Say how many things are left out of a plot, if any are."""
+    """Return a sentence on how many things a plot leaves out; empty if none."""
     return f"{shown['hidden']:,} more {nouns} are not shown." if shown and shown["hidden"] else ""
 
 
@@ -155,8 +155,8 @@ def states_table(result: Clustering) -> str:
     bounded = any(row.fraction_low is not None for row in result.states)
     heads = ["state", "population" if weighted else "fraction of frames"]
     heads += ["effective frames"] * weighted + ["frames", "core", "prominence"]
-    heads += ["φ, ψ at its peak"] * torsions + ["peak frame"]
-    heads += ["visits", "dwell", "until the next", "metastable"] * (visits is not None)
+    heads += ["φ, ψ at the peak"] * torsions + ["peak frame"]
+    heads += ["visits", "dwell", "time to next state", "metastable"] * (visits is not None)
     rows = []
     for row in result.states:
         cells = [
@@ -191,7 +191,7 @@ def states_table(result: Clustering) -> str:
 #: Torsions of more residues than this are left out of tables.
 _MAX_RESIDUES = 4
 #: Columns of the table of states that are not numbers.
-_TEXTS = ("state", "population", "fraction of frames", "φ, ψ at its peak", "peak frame", "metastable")
+_TEXTS = ("state", "population", "fraction of frames", "φ, ψ at the peak", "peak frame", "metastable")
 
 
 def _few_torsions(result: Clustering) -> bool:
@@ -213,21 +213,22 @@ def transition_regions_table(result: Clustering) -> str:
     elsewhere = ""
     if len(transition_regions.others):
         listed = ", ".join(f"{a} – {b} ({moves:,})" for a, b, moves in transition_regions.others.tolist())
-        elsewhere = f"<p>Transitions between states that do not touch: {listed}.</p>"
+        elsewhere = f"<p>Transitions between states without transition frames: {listed}.</p>"
     if len(transition_regions) == 0:
         nothing = (
-            f"<p>No two states touch: no frame has a mixing of {transition_regions.threshold:g} or more.</p>"
+            "<p>There are no transition frames: no frame has a mixing of "
+            f"{transition_regions.threshold:g} or more.</p>"
         )
         return nothing + elsewhere
     moved = transition_regions.transitions
     heads = ["states", *["transitions"] * (moved is not None)]
-    heads += ["transition frames", "share", "mean mixing", "most mixed frame"]
+    heads += ["transition frames", "fraction of frames", "mean mixing", "most mixed frame"]
     torsions = _few_torsions(result)
-    heads += ["φ, ψ there"] * torsions
+    heads += ["φ, ψ of that frame"] * torsions
     rows = []
     for at, (a, b) in enumerate(transition_regions.pairs.tolist()):
         frame = int(transition_regions.frames[at][0])
-        moves = [] if moved is None else [f"{moved[at]:,}" if moved[at] else "<em>none seen</em>"]
+        moves = [] if moved is None else [f"{moved[at]:,}" if moved[at] else "<em>none observed</em>"]
         row = [
             f'<span class="whole">{chip(a, colors)} – {chip(b, colors)}</span>',
             *moves,
@@ -242,21 +243,21 @@ def transition_regions_table(result: Clustering) -> str:
 
 
 def choices(result: Clustering) -> str:
-    """Return what was chosen automatically and why, and how firm it is where that was examined."""
+    """Return what was chosen automatically and why, and how robust the choice is where that was tested."""
     lines = [f"<dt>{escape(name)}</dt><dd>{escape(why)}</dd>" for name, why in result.chosen.items()]
     if result.k_scan is not None:
-        lines.append(f"<dt>other k</dt><dd>{escape(str(result.k_scan))}</dd>")
+        lines.append(f"<dt>other values of k</dt><dd>{escape(str(result.k_scan))}</dd>")
     if result.bootstrap is not None:
-        lines.append(f"<dt>other trajectories</dt><dd>{escape(str(result.bootstrap))}</dd>")
+        lines.append(f"<dt>bootstrap of the trajectories</dt><dd>{escape(str(result.bootstrap))}</dd>")
     if not lines:
-        return "<p>Nothing: every setting was given.</p>"
+        return "<p>All settings were given; none was chosen automatically.</p>"
     return f"<dl>{''.join(lines)}</dl>"
 
 
 def splits_table(result: Clustering) -> str:
     """Return the table of splits, and what else says how many states there are."""
     if result.splits is None:
-        return "<p>States were merged by hand.</p>"
+        return "<p>The states were merged manually.</p>"
     splits, colors = result.splits, state_colors(result.n_states)
     columns = splits.columns()
     for name in ("state", "from"):
@@ -307,6 +308,6 @@ def sources(result: Clustering) -> str:
     """Return what was loaded, in words."""
     data = result.data
     if data is None:
-        return "<p>The clustering began with neighbours; where they come from is not known here.</p>"
+        return "<p>The clustering began with neighbours; the trajectories are not known.</p>"
     text = data.summary()
     return f"<pre>{escape(text)}</pre>"

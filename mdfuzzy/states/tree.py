@@ -123,7 +123,7 @@ class StateTree(ReadOnly):
 
     @property
     def capped(self) -> bool:
-        """Whether peaks called noise exceed the theoretical noise at every level."""
+        """Whether peaks taken for noise are more prominent than noise should produce, on every level."""
         return all(gap.capped for gap in self.gaps)
 
     @property
@@ -160,22 +160,21 @@ class StateTree(ReadOnly):
         if self.p_state >= self.level / 10:
             found.append(f"one state could be noise (p = {self.p_state:.1g})")
         if self.p_noise <= 5 * self.level:
-            found.append(f"one peak called noise could be a state (p = {self.p_noise:.1g})")
+            found.append(f"one peak taken for noise could be a state (p = {self.p_noise:.1g})")
         if self.capped:
-            found.append("peaks called noise are higher than noise is by theory")
+            found.append("peaks taken for noise are more prominent than noise should produce")
         if self.n_frames < self.enough_frames:
             equal = "" if self.n_effective is None else f" (effectively {self.n_effective:,.0f})"
             found.append(
-                f"{self.n_frames:,} frames{equal} are few (at least {self.enough_frames:,} are needed to "
-                "tell, for "
-                f"a state of fewer than {2 * self.k} frames cannot be seen)"
+                f"{self.n_frames:,} frames{equal} are too few (at least {self.enough_frames:,} are needed: "
+                f"states of fewer than {2 * self.k} frames cannot be detected)"
             )
         elif self.in_time is not None and self.dependent:
             found.append(f"frames are not independent ({self.in_time})")
         if self.n_components > 1 and self.k < needed_k(self.n_frames, self.noise.dimension):
             found.append(
                 f"the graph of {counted(self.n_components, 'component')} may have fallen apart by chance "
-                f"(k = {self.k} is small; {needed_k(self.n_frames, self.noise.dimension)} would do)"
+                f"(k = {self.k} is small; use at least {needed_k(self.n_frames, self.noise.dimension)})"
             )
         if self.duplicates > _MANY_DUPLICATES:
             found.append(
@@ -196,8 +195,8 @@ class StateTree(ReadOnly):
         if self.doubts:
             return f"{number}, POORLY determined: {'; '.join(self.doubts)}"
         return (
-            f"{number}, well determined: noise makes the least certain one with p = {self.p_state:.1g}, and "
-            f"the strongest other peak with p = {self.p_noise:.1g}"
+            f"{number}, well determined: the least certain state could be noise with p = {self.p_state:.1g}, "
+            f"the strongest peak that is not a state with p = {self.p_noise:.1g}"
         )
 
     def at(self, *, n_states: int | None = None, prominence: float | None = None) -> np.ndarray:

@@ -262,7 +262,7 @@ def results(
                     raise RuntimeError(
                         f"All workers with data of a block were lost {_TRIES + 1} times, perhaps "
                         "for want of memory. What is finished is kept in the run directory, if there is one: "
-                        "run it again, with more memory or more workers, to go on from there."
+                        "rerun with more memory or more workers to resume."
                     ) from error
                 begin([(label, submit, tries - 1)])
                 continue
@@ -290,5 +290,5 @@ def explained(client: "Client") -> Iterator[None]:
             raise
         raise ConnectionError(
             f"The Dask cluster of `client` is lost, or all workers with some of the data ({error!r}). What "
-            "is finished is kept in the run directory, if there is one: run it again to go on from there."
+            "is finished is kept in the run directory, if there is one: rerun to resume."
         ) from error

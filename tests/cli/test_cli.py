@@ -292,7 +292,7 @@ def test_ctrl_c_while_the_commands_are_imported(monkeypatch, capsys):
     ("error", "words", "status"),
     [
         (OSError(36, "File name too long", "xx"), "'xx': file name too long", 2),
-        (OSError(28, "No space left on device"), "no space left on device: free some space and run the", 1),
+        (OSError(28, "No space left on device"), "no space left on device: free some space and rerun the", 1),
         (OSError("360000 requested and 2016 written"), "the disk may be full (360000 requested and 2016", 1),
         (OSError(5, "Input/output error", "a.npy"), "'a.npy': input/output error", 1),
     ],

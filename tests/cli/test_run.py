@@ -109,7 +109,7 @@ def test_options_become_settings(options, settings):
             ["--beta", "best"],
             "Invalid value for '--beta': 'best' is neither a number nor 'entropy' or 'kinetic'",
         ),
-        (["--beta", "0"], "--beta must be a number > 0; got 0.0. 2 is the ensemble's own diffusion"),
+        (["--beta", "0"], "--beta must be a number > 0; got 0.0. 2 is the temperature of the simulation"),
         (["-k", "many"], "Invalid value for '-k' / '--k': 'many' is not a valid integer"),
         (["-k", "0"], "--k must be an int of at least 1; got 0"),
         (["-k", "4000"], "--k must be an int in [1, 749]; got 4000. The density uses 2k neighbours"),
@@ -191,7 +191,7 @@ def test_nothing_of_other_settings_is_left(files, tmp_path, capsys):
     assert main(arguments(files, out, "--no-validate", "--no-scan-beta", "--bare")) == 0
     assert (out / "plots" / "states.png").exists(), "the same settings: all of it is right"
     assert main(arguments(files, out, "--no-validate", "--no-scan-beta", "--bare", "--beta", "0.5")) == 0
-    assert "files of the last run, which had other settings or data" in capsys.readouterr().err
+    assert "files of the previous run, which had other settings or data" in capsys.readouterr().err
     assert sorted(each.name for each in out.iterdir()) == ["data", "plots", "summary.txt"]
     assert [each.name for each in (out / "plots").iterdir()] == ["mine.txt"]
 
@@ -434,7 +434,7 @@ def test_export_of_the_rmsd_to_a_reference(files, finished, tmp_path, capsys):
     ("arguments", "message"),
     [
         (["--table", "-n", "5"], "-n is an option of --trajectories"),
-        (["--trajectories", "-n", "5", "--every", "2"], "-n and --every exclude each other"),
+        (["--trajectories", "-n", "5", "--every", "2"], "-n and --every cannot be combined"),
         (["--trajectories", "--format", "docx"], "'docx' is not one of 'xtc', 'dcd', 'pdb'"),
         (["--reference", "none.pdb"], "--reference must be an existing file; got 'none.pdb'"),
     ],

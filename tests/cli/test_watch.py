@@ -41,7 +41,7 @@ def test_it_acts_when_files_grow_or_are_added(tmp_path, capsys):
     with pytest.raises(Ended):
         watch([str(tmp_path / "run*.xtc")], act, seconds=5, sleep=sleeps(*steps))
     assert calls == [["a"], ["ab"], ["abc"], ["abc", "x"]]
-    assert "half a frame. It is tried again when the files change." in capsys.readouterr().err
+    assert "half a frame. mdfuzzy tries again when the files change." in capsys.readouterr().err
 
 
 def test_an_error_at_once_is_an_error(tmp_path):

@@ -46,7 +46,7 @@ def test_info_lists_features(capsys):
     ("options", "message"),
     [
         (["--tica", "1ns"], "--tica needs features"),
-        (["--features", "torsions", "--tica", "1ps", "--pca", "2"], "exclude each other"),
+        (["--features", "torsions", "--tica", "1ps", "--pca", "2"], "cannot be combined"),
         (["--features", "torsions", "--align", "name CA"], "--align is for RMSD"),
         (["--features", "torsions", "--tica", "1ps"], "`lag` must be at least the time between frames, 4 ps"),
         (["--features", "torsions", "--tica", "1us"], "`lag` must be shorter than the longest trajectory"),

@@ -252,8 +252,12 @@ def test_a_scan_gives_a_row_for_every_beta_and_one_for_the_choice(chain):
     assert np.argmax(found.skills[rows]) == 1
     assert found.skills[found.row("memberships, beta by calibration")] == found.skills[rows[1]]
     assert "memberships, sharpened" not in found.names
-    assert str(found).splitlines()[0].endswith(" trajectories; beta: 2: as simulated, smaller: colder")
-    assert "(beta: 2: as simulated, smaller: colder)" in str(
+    assert (
+        str(found)
+        .splitlines()[0]
+        .endswith(" trajectories; beta: walk temperature; 2 is that of the simulation")
+    )
+    assert "(beta: walk temperature; 2 is that of the simulation)" in str(
         [text.get_text() for text in mf.plots.reliability(found).get_legend().get_texts()]
     )
 

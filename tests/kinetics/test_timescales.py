@@ -161,7 +161,10 @@ def test_an_interval_that_nothing_could_miss_does_not_count():
     lower[1], upper[1] = 0.0, 1.0
     test = judged(lower, upper)
     assert test.passed
-    assert test.verdict == "passed: 4 of 4 predictions inside the 90 % intervals, 4 other intervals open"
+    assert (
+        test.verdict
+        == "passed: 4 of 4 predictions inside the 90 % intervals; the other 4 have no closed interval"
+    )
     lower[2, 0] = 0.55
     test = judged(lower, upper)
     assert test.passed is False

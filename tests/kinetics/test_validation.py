@@ -66,7 +66,9 @@ def test_a_markov_chain_is_one_at_the_shortest_lag():
     assert_array_equal(validation.test.states, [0, 1])
     assert len(validation.test) == 5
     assert validation.passed
-    assert validation.reason.startswith(f"At a lag of {validation.lag} frames 1 of 1 process has converged ")
+    assert validation.reason.startswith(
+        f"At a lag time of {validation.lag} frames, 1 of 1 process has converged "
+    )
     assert "Chapman-Kolmogorov test: passed: 16 of 16 predictions inside" in validation.words
 
 

@@ -75,7 +75,9 @@ def test_a_choice_on_the_end_of_the_grid_is_reported(monkeypatch, middle, end):
     graph, cores = path()
     fake_entropy(monkeypatch, lambda beta: 0.25 + 0.2 * np.tanh(np.log(beta / middle)))
     scan = mf.scan_beta(graph, np.zeros(5), cores)
-    assert f"(2: as simulated, smaller: colder), sits on the {end} end of the grid" in " ".join(scan.notes)
+    assert f"(walk temperature; 2 is that of the simulation), sits on the {end} end of the grid" in " ".join(
+        scan.notes
+    )
 
 
 def test_an_entropy_that_does_not_fall_is_reported(monkeypatch):
@@ -213,8 +215,8 @@ def test_betas_without_positive_linear_weights_are_left_out(unit_density, left):
     assert_array_equal(scan.betas, grid[~np.isin(grid, left)])
     listed = ", ".join(f"{beta:.3g}" for beta in left)
     assert scan.notes[-1] == (
-        f"Left out of the scan: beta = {listed} (2: as simulated, smaller: colder), where linear weights are "
-        "not positive."
+        f"Left out of the scan: beta = {listed} (walk temperature; 2 is that of the simulation), where "
+        "linear weights are not positive."
     )
     for beta in left:
         with pytest.raises(ValueError, match="`beta` must keep linear weights positive"):

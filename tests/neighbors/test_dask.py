@@ -139,9 +139,7 @@ class TestSameBits:
         with caplog.at_level(logging.INFO, "mdfuzzy"):
             mf.rmsd_neighbors(frames, n_neighbors=K, client=client, layout=layout)
         estimate = float(re.search(r"at most ([\d.]+) GB on a worker", caplog.text)[1])
-        assert re.search(
-            r"1,500 frames among 1,500 on 2 workers of at least 4.0 GB, 2 threads: ", caplog.text
-        )
+        assert re.search(r"1,500 frames on 2 workers of at least 4.0 GB, 2 threads: ", caplog.text)
         assert max(client.run(peak_memory).values()) / 1e9 <= estimate + 0.05
 
     def test_progress(self, client, frames, layout, capfd):
@@ -233,7 +231,7 @@ def test_kept_pairs_within_a_radius(cluster, client, frames, layout, small_block
     for name in ("indptr", "indices", "distances"):
         assert_array_equal(getattr(there, name), getattr(here, name))
     estimate = re.search(
-        rf"1,500 frames within 0.03 nm \({left:,} of them still to do\) among 1,500 on 2 workers .* "
+        rf"1,500 frames within 0.03 nm \({left:,} of them remaining\) on 2 workers .* "
         rf"([\d,]+) pairs, [\d.]+ GB; {layout}",
         caplog.text,
     )
@@ -372,7 +370,7 @@ def test_a_block_that_is_always_forgotten(client):
         tries[-1].cancel()
         return tries[-1]
 
-    with pytest.raises(RuntimeError, match=r"data of a block were lost 4 times, .* run it again, with more"):
+    with pytest.raises(RuntimeError, match=r"data of a block were lost 4 times, .* rerun with more"):
         list(workers.results(client, iter([(0, submit)]), 1))
     assert len(tries) == 4
 
@@ -516,7 +514,7 @@ def test_run_reads_the_file_of_a_scheduler(client, cluster, files, tmp_path):
     [
         (["--dask", "tcp://127.0.0.1:9"], "--dask must be the address of a running scheduler"),
         (["--dask", "local:none"], "got 'local:none'"),
-        (["--layout", "sharded"], "--layout is for a search with --dask"),
+        (["--layout", "sharded"], "--layout needs --dask"),
         (["--dask", "local:1", "--layout", "spread"], "'spread' is not one of 'scattered', 'sharded'"),
     ],
 )

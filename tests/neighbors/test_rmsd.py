@@ -521,7 +521,7 @@ class TestKeptPairs:
         shown = capfd.readouterr().err
         assert f"{len(peptide) - rows}/{len(peptide)}" in shown.split("\r")[1]
         assert f" {len(peptide)}/{len(peptide)}" in shown.split("\r")[-1]
-        assert f"within 0.02 nm ({rows:,} of them still to do) among" in caplog.text
+        assert f"within 0.02 nm ({rows:,} of them remaining)" in caplog.text
 
     def test_nothing_to_do(self, peptide, capfd, caplog):
         store = Kept()

@@ -75,12 +75,12 @@ def test_says_what_it_chose_and_why():
     trajectories = blobs(300, 300)
     result = mf.cluster(trajectories)
     assert list(result.chosen) == ["k", "dimension", "prominence"]
-    assert result.chosen["k"].startswith("k = 22 neighbours per frame, by the number of frames (600)")
+    assert result.chosen["k"].startswith("k = 22 neighbours per frame, from the number of frames (600)")
     assert "from the distances to 44 neighbours" in result.chosen["dimension"]
-    assert ": 2 states, well determined: noise makes" in result.chosen["prominence"]
+    assert ": 2 states, well determined: the least certain state" in result.chosen["prominence"]
     text = result.summary()
     assert text.startswith(
-        "Clustering(2 states of 600 frames, k=22, beta=2 (2: as simulated, smaller: colder))"
+        "Clustering(2 states of 600 frames, k=22, beta=2 (walk temperature; 2 is that of the simulation))"
     )
     for sentence in result.chosen.values():
         assert sentence in text
@@ -117,7 +117,7 @@ def test_chooses_beta_by_the_entropy():
         result = mf.cluster(trajectories, mf.Settings(beta="entropy", k=20))
     assert result.beta_scan.beta == result.memberships.beta
     assert result.beta_scan.frames is None
-    assert result.chosen["beta"].startswith(f"beta = {result.beta_scan.beta:.3g} (2: as simulated, smaller")
+    assert result.chosen["beta"].startswith(f"beta = {result.beta_scan.beta:.3g} (walk temperature; 2 is")
     assert result.warnings == result.beta_scan.notes
 
 
@@ -170,10 +170,10 @@ def test_chooses_beta_by_the_next_core():
     assert 0.05 < scan.scores.max() < 0.9
     text = result.chosen["beta"]
     assert text.startswith(
-        f"beta = {scan.beta:.3g} (2: as simulated, smaller: colder): there the memberships"
+        f"beta = {scan.beta:.3g} (walk temperature; 2 is that of the simulation). There the memberships"
     )
-    assert f"resolve {scan.scores.max():.1%} of what a constant guess leaves open" in text
-    assert text.endswith(f"{scan.scores[scan.betas == 2][0]:.1%} at beta = 2.")
+    assert f"loss is {scan.scores.max():.1%} below that of a constant prediction" in text
+    assert text.endswith(f"({scan.scores[scan.betas == 2][0]:.1%} at beta = 2).")
 
 
 def test_chooses_beta_by_the_next_core_on_some_of_very_many_frames(monkeypatch):
@@ -218,14 +218,14 @@ def test_linear_weights_are_scanned_where_they_are_positive(settings, unit_densi
     points = rng.normal(size=(300, 2))
     points[::2] += 3.5
     asked = mf.Settings(prominence=0.8, walk_weights="linear", unit_density=unit_density, **settings)
-    with pytest.warns(UserWarning, match=r"Left out of the scan: beta = .*inf \(2: as simulated"):
+    with pytest.warns(UserWarning, match=r"Left out of the scan: beta = .*inf \(walk temperature"):
         result = mf.cluster([points[:150], points[150:]], asked)
     assert any(note.startswith("Left out of the scan") for note in result.beta_scan.notes)
     assert "warning: Left out of the scan: beta = " in result.summary()
     assert np.isfinite(result.beta_scan.betas).all()
     assert result.memberships.beta in result.beta_scan.betas
     if not unit_density and settings["beta"] == "kinetic":  # 2 is left out, so nothing is said of it
-        assert result.chosen["beta"].endswith("% of what a constant guess leaves open.")
+        assert result.chosen["beta"].endswith("% below that of a constant prediction.")
 
 
 def test_scans_beta_beside_a_number():
@@ -280,7 +280,7 @@ def test_warnings_are_kept_and_given():
     points = np.random.default_rng(0).normal(size=(200, 2))
     with pytest.warns(UserWarning, match="There is one state only") as caught:
         result = mf.cluster(points)
-    assert "1 state, POORLY determined: 200 frames are few (at least 380 are needed" in result.warnings[0]
+    assert "1 state, POORLY determined: 200 frames are too few (at least 380 are needed" in result.warnings[0]
     assert result.warnings[1:] == ("There is one state only: all memberships are 1.",)
     assert caught[0].filename == __file__
     assert "warning: There is one state only" in result.summary()

@@ -51,7 +51,12 @@ def test_the_defaults_are_valid_and_settings_cannot_be_changed():
             r"`walk_weights` must be one of 'power', 'linear'; got 'square'",
         ),
         ("unit_density", 1, TypeError, r"`unit_density` must be True or False; got 1"),
-        ("beta", 0, ValueError, r"`beta` must be a number > 0; got 0.0. 2 is the ensemble's own diffusion"),
+        (
+            "beta",
+            0,
+            ValueError,
+            r"`beta` must be a number > 0; got 0.0. 2 is the temperature of the simulation",
+        ),
         ("beta", math.nan, ValueError, r"`beta` must be a number > 0; got nan"),
         (
             "beta",
@@ -66,7 +71,7 @@ def test_the_defaults_are_valid_and_settings_cannot_be_changed():
             "n_jobs",
             0,
             ValueError,
-            r"`n_jobs` must be an int of at least 1; got 0. None or -1 uses every core",
+            r"`n_jobs` must be an int of at least 1; got 0. None or -1 uses all cores",
         ),
     ],
 )

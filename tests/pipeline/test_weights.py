@@ -326,7 +326,7 @@ def test_pictures_and_report_are_of_the_weighted_ensemble(result, tmp_path):
     assert "effective frames" in page
     assert "Kinetics are left out" in page
     assert '"energies":' in page
-    assert "transitions seen" not in page
+    assert "transitions observed" not in page
     assert '<th scope=col class="number">visits' not in page
 
 

@@ -170,7 +170,7 @@ def test_all_states_and_transition_regions_are_named(page: Page, peptide_result:
     for why in peptide_result.chosen.values():
         assert why in words
     text = " ".join(" ".join(page.texts["section"]).split())
-    assert "2 is the simulation's own temperature. Smaller values are colder" in text
+    assert "2 is the temperature of the simulation. Smaller values are colder" in text
     assert "population" not in " ".join(page.texts["th"]), "a fraction of frames is not a population"
 
 
@@ -368,10 +368,11 @@ def test_lines_between_states_say_what_is_known_of_them(peptide_result: mf.Clust
     result = dataclasses.replace(peptide_result, transition_regions=transition_regions)
     traces = network_figure(result)["data"]
     assert [trace["line"]["dash"] for trace in traces if trace["mode"] == "lines"] == ["solid", "dash", "dot"]
-    assert "Transitions between states that do not touch: 0 – 2 (3)." in words.transition_regions_table(
-        result
+    assert (
+        "Transitions between states without transition frames: 0 – 2 (3)."
+        in words.transition_regions_table(result)
     )
-    assert "do not touch" not in words.transition_regions_table(
+    assert "without transition frames" not in words.transition_regions_table(
         dataclasses.replace(
             result, transition_regions=dataclasses.replace(transition_regions, others=np.zeros((0, 3), int))
         )
@@ -486,7 +487,7 @@ def test_neighbours_only(blobs: mf.Clustering):
     result = cluster_neighbors(blobs.neighbors, mf.Settings(n_jobs=1))
     text = render(result)
     assert sections(text) == {"states", "choices", "peaks", "about"}
-    assert "where they come from is not known here" in text
+    assert "the trajectories are not known" in text
 
 
 def test_frames_without_torsions(peptide_result: mf.Clustering):
@@ -503,5 +504,5 @@ def test_one_state():
     result = mf.cluster(points, mf.Settings(prominence=50.0, n_jobs=1))
     assert result.n_states == 1
     text = render(result)
-    assert "No two states touch" in text
+    assert "There are no transition frames" in text
     assert Page(text).data["map"]["fractions"] == [[1.0]]

@@ -136,14 +136,14 @@ def test_few_frames_are_said_to_be_few():
     for n in (12, 30, 200):
         tree = steps(np.random.default_rng(n).normal(size=(n, 2)), k=max(2, min(mf.suggest_k(n), n // 3)))[2]
         assert not tree.well_determined
-        assert any(f"{n:,} frames are few (at least" in doubt for doubt in tree.doubts)
+        assert any(f"{n:,} frames are too few (at least" in doubt for doubt in tree.doubts)
 
 
 def test_a_graph_that_falls_apart_by_chance_is_doubted():
     tree = steps(np.random.default_rng(0).random((3000, 2)), k=3)[2]
     assert tree.n_components > 1
     assert any(
-        "may have fallen apart by chance (k = 3 is small; 12 would do)" in each for each in tree.doubts
+        "may have fallen apart by chance (k = 3 is small; use at least 12)" in each for each in tree.doubts
     )
     assert needed_k(3000, 2.0) == 12
 

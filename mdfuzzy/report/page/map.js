@@ -160,7 +160,7 @@ function binText(plane, beta, cell) {
   const energy = plane.energies ? plane.energies[cell] : Math.log(plane.largest / plane.counts[cell]);
   const frames = `${count(plane.counts[cell])} frame${plane.counts[cell] === 1 ? "" : "s"}`;
   const lines = [`<b>${place.join(", ")}</b>: ${frames}, ${energy === null ? "no weight" : `${energy.toFixed(1)} kT above the lowest bin`}`];
-  if (plane.row(beta, 0)[cell] === NO_STATE) return `${lines}<br>none of them was scanned at this beta`;
+  if (plane.row(beta, 0)[cell] === NO_STATE) return `${lines}<br>no memberships at this beta`;
   const shares = DATA.colors.map((_, state) => [plane.row(beta, 2 + state)[cell] / FULL, state]);
   shares.sort((a, b) => b[0] - a[0]);
   for (const [share, state] of shares.slice(0, 3)) if (share > 0.004) lines.push(`state ${state}: ${share.toFixed(2)}`);
@@ -205,10 +205,10 @@ function mapLayout(plane, revision) {
 
 function describe(map, shown) {
   const beta = map.betas[shown.beta];
-  const name = beta === "2" ? "the simulation's own" : beta === "∞" ? "no pull towards density" : Number(beta) < 2 ? "colder than simulated" : "hotter than simulated";
+  const name = beta === "2" ? "temperature of the simulation" : beta === "∞" ? "density ignored" : Number(beta) < 2 ? "colder than the simulation" : "hotter than the simulation";
   byId("map-beta-text").textContent = `beta = ${beta}, ${name}${shown.beta === map.chosen ? " (used)" : ""}`;
   const of = map.scanned[shown.beta] === DATA.frames ? (map.weighted ? "of the weight" : "of all frames") : `of ${count(map.scanned[shown.beta])} evenly spaced frames`;
-  byId("map-words").textContent = `${percent(map.between[shown.beta])} ${of} belong to no state by more than 90 %. Mean memberships:`;
+  byId("map-words").textContent = `${percent(map.between[shown.beta])} ${of} have no membership above 90 %. Mean memberships:`;
   const fixed = shown.view === "density" || map.planes[shown.plane].betas.length === 1;
   byId("map-beta-controls").classList.toggle("dimmed", fixed);
   byId("map-state-label").hidden = shown.view !== "one";

@@ -49,7 +49,7 @@ function difference(peaks, threshold) {
     sentences.push(`${more.length} more peak${more.length === 1 ? " is a state" : "s are states"}${where}`);
   }
   if (!sentences.length) return threshold === peaks.prominence ? "as in this report." : "the same as in this report.";
-  return `${sentences.slice(0, 6).join("; ")}. To use it: prominence = ${threshold.toPrecision(3)}.`;
+  return `${sentences.slice(0, 6).join("; ")}. To apply it: prominence = ${threshold.toPrecision(3)}.`;
 }
 
 function peakTraces(peaks, threshold) {
@@ -110,7 +110,7 @@ function peakLayout(peaks) {
   return {
     xaxis: { ...AXIS, title: { text: "birth: log density at the peak" }, domain: left },
     yaxis: { ...AXIS, title: { text: "death: log density at the saddle" }, domain: upper },
-    xaxis2: { ...AXIS, title: { text: "peaks by prominence" + (peaks.hidden ? ` (${count(peaks.hidden)} smaller ones not drawn)` : "") }, domain: right, anchor: "y2", range: [0, peaks.births.length + 1] },
+    xaxis2: { ...AXIS, title: { text: "peaks by prominence" + (peaks.hidden ? ` (${count(peaks.hidden)} smaller ones not shown)` : "") }, domain: right, anchor: "y2", range: [0, peaks.births.length + 1] },
     yaxis2: { ...AXIS, title: { text: "prominence (▼ never dies)" }, type: "log", anchor: "x2", domain: lower, ...logTicks(peaks.prominences) },
     hovermode: "closest",
     uirevision: "peaks",
