@@ -161,7 +161,7 @@ def read_clusters(log: Path, n: int) -> np.ndarray:
 
 def cpptraj(frames: mf.Frames, result: mf.Clustering, our_seconds: float, limit: float) -> Peer:
     """Run cpptraj's hierarchical clustering by RMSD, told our number of states, in pytraj's environment."""
-    peer = Peer("cpptraj, average linkage", "as many hard clusters as it is told")
+    peer = Peer("cpptraj, average linkage", "a given number of hard clusters")
     python = os.environ.get("MDFUZZY_PYTRAJ_PYTHON")
     if python is None:
         peer.result = "not run: MDFUZZY_PYTRAJ_PYTHON is not set"

@@ -80,8 +80,8 @@ _TEN_MILLION = """## {frames:,} frames
 
 This measures only throughput and memory: the data are seven copies of every frame of the complete analysis
 above, each perturbed by an RMSD of 0.02 nm. The frames are compared by {features}; the states are found on
-{fit_frames:,} frames. Other programs used the same processor, so times *of the processor* are more reliable than
-wall times.
+{fit_frames:,} frames. Other programs used the same processor, so times *of the processor* are more reliable
+than wall times.
 
 {table}
 
@@ -162,8 +162,9 @@ A worker killed in the middle of a search on two workers:
 
 The forecast for more frames assumes that the time of a query grows as the number of frames to the power
 {power:.2f}, as between the two largest sizes above. Shards cost {shard_cost:.1f} times as much as one index,
-as measured with {cost_shards} shards of {cost_frames:,} frames. The numbers for graph and memberships are those
-of the complete analysis ({threads} threads), scaled with the number of frames. These sizes have not been run.
+as measured with {cost_shards} shards of {cost_frames:,} frames. The numbers for graph and memberships are
+those of the complete analysis ({threads} threads), scaled with the number of frames. These sizes have not
+been run.
 
 <!-- forecast -->
 

@@ -28,7 +28,7 @@ data = mf.Features(np.split(points, 16), names=("x", "y"), log_weights=-energy(*
 print(data)
 
 # %%
-# Without weights the density is flat, so there are no states to find.
+# Without weights the density is flat and has no states.
 
 flat = mf.cluster(data.weighted(), mf.Settings(n_states=1))
 print(flat.tree.words)

@@ -324,7 +324,9 @@ def _reservations(
     if falls.max() <= 1e-12:
         notes.append("H does not fall with beta: the memberships are as hard (or fuzzy) at every beta.")
     elif np.isinf(betas[choice]):
-        notes.append("The choice is infinite beta: the pull of the density does not help, only the metric.")
+        notes.append(
+            "The choice is infinite beta: the density does not improve the prediction, only the metric does."
+        )
     elif choice in (0, last):
         end = "lowest" if choice == 0 else "highest"
         blocked = choice == last and np.isfinite(left_out).any()

@@ -46,7 +46,7 @@ def test_scan_equals_separate_solves_and_entropy_falls():
     assert np.all(np.diff(scan.entropy) < 0)
     assert np.all(scan.entropy <= 0)
     assert scan.row_sum_errors.max() < 1e-5
-    assert "smaller: colder" in repr(scan)
+    assert "walk temperature" in repr(scan)
 
 
 def test_choice_is_the_steepest_fall_against_log_beta(monkeypatch):
@@ -101,7 +101,7 @@ def test_infinite_beta_can_be_chosen_and_two_is_always_there():
     assert scan.beta == np.inf
     assert_array_equal(scan.betas, [0.5, 1, 2, 3, np.inf])
     assert scan.notes == (
-        "The choice is infinite beta: the pull of the density does not help, only the metric.",
+        "The choice is infinite beta: the density does not improve the prediction, only the metric does.",
     )
     inside = mf.scan_beta(
         graph,
@@ -237,7 +237,8 @@ def test_too_few_betas_with_positive_linear_weights():
     with pytest.raises(
         ValueError,
         match=r"`betas` must hold at least 3 different finite numbers at which linear weights are positive; "
-        r"got 1 of 1, 2, 3 \(2: as .*Use smaller ones, `walk_weights='power'`, or `unit_density=True`\.$",
+        r"got 1 of 1, 2, 3 \(walk temperature.*Use smaller ones, `walk_weights='power'`, or "
+        r"`unit_density=True`\.$",
     ):
         mf.scan_beta(graph, np.full(5, 50.0), cores, betas=[1, 2, 3], walk_weights="linear")
     assert (

@@ -190,7 +190,7 @@ def test_hard_entropy_and_colder_is_harder():
     inside = cores.core_of >= 0
     assert_array_equal(cold.values[inside], np.eye(2)[cores.core_of[inside]])
     assert_array_equal(cold.lost, 0.0)
-    assert "smaller: colder" in repr(cold)
+    assert "walk temperature" in repr(cold)
     with pytest.raises(ValueError, match="read-only"):
         cold.values[0, 0] = 1
 

@@ -107,7 +107,7 @@ def test_one_window_for_density_and_walk(options: dict):
     automatic = mf.cluster(trajectories, mf.Settings(k=60, **options))
     assert automatic.bandwidth == mf.kde_bandwidth(automatic.neighbors, dimension=automatic.dimension)
     assert automatic.chosen["bandwidth"].startswith(
-        f"bandwidth = {automatic.bandwidth:.3g}, by the likelihood"
+        f"bandwidth = {automatic.bandwidth:.3g}, chosen by leave-one-out maximum likelihood"
     )
 
 

@@ -178,7 +178,7 @@ def test_the_number_of_states_counts_effective_frames():
     rng = np.random.default_rng(0)
     points = rng.normal(size=(1200, 2)) + 8 * np.repeat([0, 1], 600)[:, None]
     assert mf.cluster(points).tree.well_determined
-    with pytest.warns(UserWarning, match=r"1,200 frames \(effectively \d+\) are few"):
+    with pytest.warns(UserWarning, match=r"1,200 frames \(effectively \d+\) are too few"):
         found = mf.cluster(points, weights=rng.lognormal(sigma=1.5, size=1200))
     assert found.tree.n_independent < found.tree.n_effective + 1 < 600
 
