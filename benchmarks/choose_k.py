@@ -32,7 +32,7 @@ def divide(neighbors: mf.Neighbors, k: int) -> mf.ProminenceGap:
 
 
 def frames_rows(name: str, neighbors: mf.Neighbors) -> Iterator[str]:
-    """Yield a row of the table with the number of states for every k; brackets where the gap is not clear."""
+    """Yield a row of the table with the number of states for every k; brackets: poorly determined."""
     cells = []
     for k in KS:
         if 2 * k > neighbors.k:

@@ -5,7 +5,7 @@
 1. Blocks of alanine dipeptide at 300 K are divided at random into two ensembles, 40 times, with the states
    found once. About 2 of the 40 may have a significant difference; 6 or more have a probability of 1 %.
 2. The same where each half is a few long trajectories, which are cut into blocks, and where the states are
-   found anew with the weights of the two ensembles.
+   found again with the weights of the two ensembles.
 3. 300 K against 450 K.
 4. Alanine dipeptide against the first residue of alanine tripeptide.
 """
@@ -81,7 +81,7 @@ def main() -> None:
     few = mf.load([each[::4] for each in cold])
     for each in (1, 2, 3):
         found = few_trajectories(few, each)
-        words = f"{each} against {each} whole trajectories, in blocks, states found anew"
+        words = f"{each} against {each} whole trajectories, in blocks, states found again"
         print(f"{words}: {found} of {SPLITS} splits significant", flush=True)
     for pair in ({"300K": cold, "450K": hot}, {"ala2": cold, "ala3": three}):
         joint = mf.load(pair)

@@ -7,7 +7,7 @@
 
 By default the frames are points in five Gaussian wells. --neighbors takes neighbours that were saved as
 prefix_indices.npy and prefix_distances.npy (--frames must then be their number, or left out); --data searches
-them anew by RMSD, in the full-size alanine dipeptide set or in trajectories with the topology --top.
+them by RMSD, in the full-size alanine dipeptide set or in trajectories with the topology --top.
 
 The peers are GUDHI's Tomato, given the same graph as arrays of indices, for the persistence; and for the
 memberships scipy.sparse.linalg.cg, one column after the other, on the symmetric form of the same system

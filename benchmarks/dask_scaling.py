@@ -203,7 +203,7 @@ def main() -> None:
     parser.add_argument("--neighbors", type=int, default=100)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument(
-        "--repeats", type=int, default=3, help="of each measurement, of which the median is taken"
+        "--repeats", type=int, default=3, help="repetitions of each measurement; the median counts"
     )
     parser.add_argument("--shard-frames", type=int, default=1_420_738, help="of which shards are measured")
     parser.add_argument("--shards", type=int, default=16)

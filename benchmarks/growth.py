@@ -29,7 +29,7 @@ LEAST = 0.5
 MEASURED = ("seconds", "processor", "system")
 #: Memory that a process has from the beginning, GB, and for every million frames.
 HELD, HELD_PER_MILLION = 0.5, 4.5
-#: The scan over beta looks at so many frames at most, so it does not grow from there on.
+#: The scan over beta looks at so many frames at most, so it does not grow beyond.
 BOUNDED = ("scan over beta",)
 
 

@@ -5,7 +5,7 @@
         --write docs/theory/kinetics-300K.md
 
 A folder holds packed trajectories (`*.npz`) and `ala2.pdb`. `--frames` takes the first frames of every
-trajectory, `--stride` every so many of them: `--frames 1000` is a quick run. `--cache` keeps neighbours and
+trajectory, `--stride` uses every Nth frame: `--frames 1000` is a quick run. `--cache` keeps neighbours and
 scans over beta for the next run. `--write` also draws the reliability diagrams beside the tables, as a PNG.
 """
 
@@ -306,7 +306,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, metavar="DIR")
     parser.add_argument("--frames", type=int, help="the first so many frames of every trajectory")
-    parser.add_argument("--stride", type=int, default=1, help="every so many of them")
+    parser.add_argument("--stride", type=int, default=1, help="use every Nth frame")
     parser.add_argument("--timestep", type=float, help="ps between frames (default: 0.2 for ala2, else 1)")
     parser.add_argument("--cache", type=Path, metavar="DIR")
     parser.add_argument("--write", type=Path, metavar="FILE")

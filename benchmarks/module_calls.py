@@ -80,7 +80,7 @@ def record(stride: int) -> Recorder:
 def parse() -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--stride", type=int, default=50, help="use every so many frames of the bundled ones")
+    parser.add_argument("--stride", type=int, default=50, help="use every Nth bundled frame")
     parser.add_argument("--pairs", action="store_true", help="also list the pairs of modules")
     return parser.parse_args()
 

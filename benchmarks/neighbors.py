@@ -209,7 +209,7 @@ def on_first(xyz: np.ndarray) -> np.ndarray:
 def nndescent(xyz: np.ndarray, k: int, out: multiprocessing.Queue) -> None:
     """Neighbours by pynndescent with an RMSD metric.
 
-    Its trees get superposed coordinates. It is told to compare fewer candidates in fewer rounds than it would
+    Its trees get superposed coordinates. It compares fewer candidates in fewer rounds than it would
     by itself, with which it gives no answer within ten minutes.
     """
     from pynndescent import NNDescent

@@ -2,7 +2,7 @@
 
     python benchmarks/paper.py                      # everything, alanine dipeptide with the bundled frames
     python benchmarks/paper.py --full               # and with all 1,420,738 frames of it
-    python benchmarks/paper.py --only table         # one part; the page is made anew from all
+    python benchmarks/paper.py --only table         # one part; the page is made from all
 
 The data (--data) is a folder with the subfolders uci and ala2. Without uci the three sets are fetched from
 OpenML; --full needs ala2.

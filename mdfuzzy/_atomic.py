@@ -175,7 +175,7 @@ def _replace(stage: Path, folder: Path, files: list[Path], record: Path, *, keep
         taken = next((each for each in inside[:-1] if not is_folder(each)), folder / file)
         if os.path.lexists(taken) and (taken.is_dir() or taken.relative_to(folder) not in old):
             raise FileExistsError(
-                f"`folder` must not hold files of others under the names to be written; {str(folder)!r} "
+                f"`folder` must not hold other files under the names to be written; {str(folder)!r} "
                 f"holds {str(taken.relative_to(folder))!r}, which no earlier export wrote. Give another "
                 "folder."
             )

@@ -49,7 +49,7 @@ def attempt(case: dict, folder: Path) -> dict:
         said = process.stderr.read().decode(errors="replace")
     if case["row"] == "SIGINT" and "Traceback" in said:
         return {"outcome": "unclear", "words": said[-300:]}
-    # A folder that holds files of others is refused until the run has begun.
+    # A folder with files that mdfuzzy did not write is rejected until the run has begun.
     mine = runs.mark(output) if any(output.rglob("run.json")) else {}
     again = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if again.returncode != 0:

@@ -44,7 +44,7 @@ def main():
     def estimate(lag):
         return pyemma.msm.estimate_markov_model(list(dtrajs), lag, core_set=core_set)
 
-    print("timescales in", UNIT, "by lag time: choose a lag from which on they are constant")
+    print("timescales in", UNIT, "by lag time: choose a lag beyond which they are constant")
     for lag in lags(dtrajs):
         print(f"{{lag * TIMESTEP:10.4g}}:", *(f"{{t:10.4g}}" for t in estimate(lag).timescales() * TIMESTEP))
 
@@ -109,7 +109,7 @@ def estimate(dtrajs, lag):
 def main():
     dtrajs = [dtraj for dtraj in map(milestone, load("cores")) if len(dtraj)]
 
-    print("timescales in", UNIT, "by lag time: choose a lag from which on they are constant")
+    print("timescales in", UNIT, "by lag time: choose a lag beyond which they are constant")
     for lag in lags(dtrajs):
         model = estimate([dtraj for dtraj in dtrajs if len(dtraj) > lag], lag)
         times = model.timescales() * TIMESTEP if model.n_states > 1 else []

@@ -229,7 +229,7 @@ def warn_of_pitfalls(
         )
     if has_equivalent_hydrogens(topology, atoms, bonds):
         warn_user(
-            "The selection contains hydrogens that a rotation exchanges (CH3, NH3, ...); such rotations "
+            "The selection contains symmetry-equivalent hydrogens (CH3, NH3, ...); their rotations "
             "create false states. The default selection, the heavy atoms of the solute, avoids it."
         )
 

@@ -360,7 +360,7 @@ def neighbors_from(precomputed: "tuple[npt.ArrayLike, npt.ArrayLike] | sparray |
     if indices.size and not 0 <= indices.min() <= indices.max() < n:
         raise InputValueError(
             f"`precomputed` must hold indices in [0, {n - 1}]; got {indices.min()} to {indices.max()}. "
-            f"Fill rows with too few neighbours, or search anew."
+            f"Fill rows with too few neighbours, or repeat the search."
         )
     itself = indices == np.arange(n)[:, None]
     if itself.any():

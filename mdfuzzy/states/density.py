@@ -230,7 +230,7 @@ def kde_bandwidth(
         side = (
             "the distances to the first neighbours" if best == 0 else "the distances to the last neighbours"
         )
-        remedy = "Remove copies of points" if best == 0 else "Search more neighbours"
+        remedy = "Remove duplicate points" if best == 0 else "Search more neighbours"
         warn_user(
             f"The likelihood of the bandwidth is still rising at {np.exp(grid[best]):g}, the end of the "
             f"range set by {side}. {remedy}, or give `bandwidth`."

@@ -106,7 +106,7 @@ def refuse_copies(neighbors: Neighbors, m: int) -> NoReturn:
     These neighbours do not show whether all points are equal, but the remedy is the same.
     """
     raise InputValueError(
-        f"`neighbors.distances` must not all be zero; got {len(neighbors)} points of which each has {m} "
+        f"`neighbors.distances` must not all be zero; got {len(neighbors)} points, and each has {m} "
         f"copies or more: all of the {m} nearest neighbours that are used. Remove copies; fewer than 3 "
         "different points have no density."
     )

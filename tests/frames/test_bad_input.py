@@ -497,7 +497,7 @@ def test_equivalent_hydrogens_warn():
         hydrogen = topology.add_atom("HX", md.element.hydrogen, topology.residue(2))
         topology.add_bond(topology.atom(11), hydrogen)
     xyz = np.random.default_rng(0).random((2, 15, 3))
-    with pytest.warns(UserWarning, match=r"hydrogens that a rotation exchanges"):
+    with pytest.warns(UserWarning, match=r"symmetry-equivalent hydrogens"):
         mf.load(xyz, top=topology, atoms="all")
     assert mf.load(xyz, top=topology).n_atoms == 10
     assert mf.load(xyz[:, :12], top=peptide_topology(), atoms="all").n_atoms == 12

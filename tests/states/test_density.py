@@ -139,7 +139,7 @@ def test_a_window_at_the_end_of_the_range_is_reported():
     ):
         mf.kde_bandwidth(neighbors_of(points, 10), dimension=1)
     copies = np.repeat(points[:300], 10, axis=0)
-    with pytest.warns(UserWarning, match=r"still rising at .*first neighbours. Remove copies"):
+    with pytest.warns(UserWarning, match=r"still rising at .*first neighbours. Remove duplicate points"):
         mf.kde_bandwidth(neighbors_of(copies, 50), dimension=1)
 
 
@@ -166,7 +166,7 @@ def test_copies_only_are_refused_whether_or_not_a_dimension_is_given(estimate, o
     points = np.repeat(np.eye(n_different), 40, axis=0)
     with pytest.raises(
         ValueError,
-        match=rf"must not all be zero; got {40 * n_different} points of which each has 20 copies or more: "
+        match=rf"must not all be zero; got {40 * n_different} points, and each has 20 copies or more: "
         r"all of the 20 nearest neighbours that are used\. Remove copies; fewer than 3 different points",
     ):
         estimate(neighbors_of(points, 20), **options)
