@@ -153,6 +153,7 @@ def command(
                 client=client,
                 layout=layout,
                 memory=memory,
+                named=watch is not None,
             )
 
         if watch is None:
@@ -174,6 +175,7 @@ def find_states(
     client: "Client | None" = None,
     layout: Literal["scattered", "sharded"] | None = None,
     memory: str | None = None,
+    named: bool = False,
 ) -> "Clustering":
     """Cluster the frames, print what was found, and write what belongs to it."""
     from mdfuzzy._kernels.compiling import compiled_ahead
@@ -188,8 +190,9 @@ def find_states(
     say()
     show(result, say)
     names = run.name_states(result)
-    say()
-    say(names)
+    if named or names.changed:
+        say()
+        say(names)
     if more is not None:
         more(result)
     with run.lock():

@@ -32,8 +32,9 @@ def neighbors_in_time(result: Clustering) -> float:
 def feature_advice(result: Clustering) -> str | None:
     """Return a sentence with options to try if RMSD is a poor metric for a flexible molecule; else None.
 
-    RMSD is a poor metric if most neighbours of a frame are just the frames before and after it, or if the
-    frames fill so many dimensions that all are about equally far apart.
+    RMSD is a poor metric if most neighbours of a frame are just the frames before and after it. It also is if
+    the states are not well determined and the frames fill so many dimensions that all are about equally far
+    apart.
 
     Examples
     --------
@@ -45,7 +46,8 @@ def feature_advice(result: Clustering) -> str | None:
     if data is None or not data.metric.superpose or data.topology is None:
         return None
     in_time = neighbors_in_time(result)
-    if in_time < _IN_TIME and result.dimension < _DIMENSION:
+    unclear = result.n_states == 1 or not result.tree.well_determined
+    if in_time < _IN_TIME and not (unclear and result.dimension >= _DIMENSION):
         return None
     why = (
         f"{in_time:.0%} of the neighbours of a frame are the frames before and after it"

@@ -51,6 +51,11 @@ class StateNames:
     def __len__(self) -> int:
         return len(self.names)
 
+    @property
+    def changed(self) -> bool:
+        """Whether the names differ from the letters in order, or states changed since the previous run."""
+        return bool(self.events) or self.names != tuple(islice(_letters(), len(self)))
+
     def __str__(self) -> str:
         lines = ["states, by number and name: " + ", ".join(f"{s} = {n}" for s, n in enumerate(self.names))]
         return "\n".join([*lines, *self.events])

@@ -1,0 +1,45 @@
+"""Advice to use features instead of RMSD."""
+
+import warnings
+
+import numpy as np
+
+import mdfuzzy as mf
+from mdfuzzy.pipeline.advice import feature_advice
+
+
+def rigid_body_with_noise(n_atoms: int, noise: float) -> mf.Clustering:
+    """Frames of a chain whose atoms move independently: one state in many dimensions."""
+    rng = np.random.default_rng(0)
+    chain = np.zeros((n_atoms, 3))
+    chain[:, 0] = 0.38 * np.arange(n_atoms)
+    xyz = chain + rng.normal(scale=noise, size=(600, n_atoms, 3))
+    import mdtraj as md
+
+    top = md.Topology()
+    residues = top.add_chain()
+    for number in range(n_atoms):
+        top.add_atom("CA", md.element.carbon, top.add_residue("ALA", residues, resSeq=number + 1))
+    frames = mf.load(md.Trajectory(xyz.astype(np.float32), top, time=np.arange(600.0)), atoms="name CA")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return mf.cluster(frames)
+
+
+def test_one_state_in_many_dimensions_gets_advice():
+    result = rigid_body_with_noise(12, 0.1)
+    assert result.n_states == 1
+    assert result.dimension >= 8
+    advice = feature_advice(result)
+    assert advice is not None
+    assert "--features distances --tica" in advice
+
+
+def test_states_that_are_well_determined_get_none(peptide_result):
+    assert peptide_result.tree.well_determined
+    assert feature_advice(peptide_result) is None
+
+
+def test_features_get_none():
+    points = np.random.default_rng(0).normal(size=(300, 12)) + np.repeat([0, 9], 150)[:, None]
+    assert feature_advice(mf.cluster(mf.Features(points))) is None
