@@ -340,7 +340,7 @@ def test_exports_have_the_weights(result, tmp_path):
     assert not (tmp_path / "all" / "pyemma").exists()
 
 
-@pytest.mark.filterwarnings("ignore:Neighbours are neighbours in time:UserWarning")
+@pytest.mark.filterwarnings("ignore:Many neighbours are close in time:UserWarning")
 def test_representatives_are_weighted():
     from mdfuzzy.exports.medoids import find_medoids, spread_by_weight
 
