@@ -110,7 +110,7 @@ def test_the_views_of_the_map_differ(findings: dict):
 
 def test_the_slider_over_beta_changes_the_picture(findings: dict):
     cold, hot = findings["betas"]
-    assert cold["text"] == "beta = 0.3, colder than simulated"
+    assert cold["text"] == "beta = 0.3, colder than the simulation"
     assert hot["text"] == "beta = ∞, density ignored"
     assert cold["picture"] != hot["picture"]
     assert cold["words"] != hot["words"]
