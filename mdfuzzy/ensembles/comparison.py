@@ -6,10 +6,10 @@ from itertools import combinations
 
 import numpy as np
 
-from mdfuzzy._bootstrap import ENOUGH_TRAJECTORIES, BootstrapUnits, interval, statistical_inefficiency
 from mdfuzzy._check import InputValueError, ReadOnly, check_int, check_real, check_type, read_only
 from mdfuzzy.ensembles._permutation import permutation_test
 from mdfuzzy.ensembles.mixing import neighbor_mixing
+from mdfuzzy.frames.bootstrap import ENOUGH_TRAJECTORIES, BootstrapUnits, interval, statistical_inefficiency
 from mdfuzzy.frames.ensembles import Ensembles
 from mdfuzzy.pipeline.clustering import Clustering
 

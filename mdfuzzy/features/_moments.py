@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mdfuzzy._bootstrap import ENOUGH_TRAJECTORIES
+from mdfuzzy.frames.bootstrap import ENOUGH_TRAJECTORIES
 
 #: The number of blocks that each trajectory is cut into if there are few trajectories.
 _BLOCKS = 10

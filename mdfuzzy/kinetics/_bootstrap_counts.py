@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mdfuzzy._bootstrap import (
+from mdfuzzy.frames.bootstrap import (
     ENOUGH_TRAJECTORIES,
     BootstrapUnits,
     bootstrap_sums,

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._bootstrap import (
+from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
+from mdfuzzy._messages import duration, time_span
+from mdfuzzy.frames.bootstrap import (
     ENOUGH_TRAJECTORIES,
     BootstrapUnits,
     bootstrap_units,
     interval,
     statistical_inefficiency,
 )
-from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
-from mdfuzzy._messages import duration, time_span
 from mdfuzzy.kinetics.dtrajs import Milestoned
 from mdfuzzy.kinetics.markov import (
     check_dtrajs,

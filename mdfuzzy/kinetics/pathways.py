@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._bootstrap import interval
 from mdfuzzy._check import InputValueError, ReadOnly, check_int, check_real, read_only
 from mdfuzzy._messages import duration, time_span
+from mdfuzzy.frames.bootstrap import interval
 from mdfuzzy.kinetics.dtrajs import Milestoned
 from mdfuzzy.kinetics.equilibrium import bootstrap_models
 from mdfuzzy.kinetics.markov import check_dtrajs, check_lag, time_unit

@@ -7,12 +7,6 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._bootstrap import (
-    ENOUGH_TRAJECTORIES,
-    bootstrap_units,
-    interval,
-    statistical_inefficiency,
-)
 from mdfuzzy._check import (
     InputValueError,
     ReadOnly,
@@ -23,6 +17,12 @@ from mdfuzzy._check import (
     read_only,
 )
 from mdfuzzy._messages import warn_user
+from mdfuzzy.frames.bootstrap import (
+    ENOUGH_TRAJECTORIES,
+    bootstrap_units,
+    interval,
+    statistical_inefficiency,
+)
 from mdfuzzy.frames.weights import effective_frames
 from mdfuzzy.states.correlation import check_lengths
 

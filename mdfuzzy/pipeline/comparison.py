@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdfuzzy._bootstrap import bootstrap_units, interval, statistical_inefficiency
 from mdfuzzy._check import InputValueError, ReadOnly, check_int, check_real, check_type, read_only
+from mdfuzzy.frames.bootstrap import bootstrap_units, interval, statistical_inefficiency
 from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.clustering import Clustering

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._bootstrap import automatic_window, inefficiency_of
 from mdfuzzy._check import InputValueError, check_int, check_type
 from mdfuzzy._threads import share, using_threads
+from mdfuzzy.frames.bootstrap import automatic_window, inefficiency_of
 from mdfuzzy.neighbors.neighbors import Neighbors
 
 #: Neighbours within this many frames of the same trajectory are close in time.

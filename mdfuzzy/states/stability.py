@@ -7,10 +7,10 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._bootstrap import bootstrap_units, statistical_inefficiency
 from mdfuzzy._check import ReadOnly, check_choice, check_int, check_real, check_type, read_only
 from mdfuzzy._choices import Density
 from mdfuzzy._messages import counted
+from mdfuzzy.frames.bootstrap import bootstrap_units, statistical_inefficiency
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.states.correlation import check_lengths

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mdfuzzy._bootstrap import (
+from mdfuzzy.frames.bootstrap import (
     bootstrap_sums,
     bootstrap_units,
     inefficiency_of,
