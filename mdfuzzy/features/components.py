@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mdfuzzy._check import ReadOnly, read_only
-from mdfuzzy.frames.features import Features
+from mdfuzzy.frames.embedding import embed
 
 Method = Literal["TICA", "VAMP", "PCA"]
 
@@ -154,14 +154,6 @@ class Components(ReadOnly):
     def from_spec(cls, spec: dict[str, Any]) -> "Components":
         """Return the components described by `spec`."""
         return cls(**spec)
-
-
-def embed(
-    values: np.ndarray, periods: tuple[float | None, ...], column_weights: np.ndarray | None
-) -> np.ndarray:
-    """Return features with cosines and sines for the periodic ones, as `Features.embedded`."""
-    columns = {"periods": periods, "column_weights": column_weights}
-    return np.asarray(Features.made(values, [len(values)], **columns).embedded, np.float64)
 
 
 def duration(picoseconds: float) -> str:

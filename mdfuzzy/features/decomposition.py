@@ -8,10 +8,11 @@ import numpy as np
 from mdfuzzy._check import check_type
 from mdfuzzy._messages import warn_user
 from mdfuzzy.features._moments import MomentSums
-from mdfuzzy.features.components import embed
 from mdfuzzy.features.featurizer import follow
 from mdfuzzy.features.reduction import Reduction, describe
-from mdfuzzy.frames.features import Features, as_data
+from mdfuzzy.frames.data import as_data
+from mdfuzzy.frames.embedding import embed
+from mdfuzzy.frames.features import Features
 
 logger = logging.getLogger("mdfuzzy")
 

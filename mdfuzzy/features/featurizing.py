@@ -12,12 +12,12 @@ from mdfuzzy._check import InputTypeError, InputValueError, check_int
 from mdfuzzy.features._moments import MomentSums
 from mdfuzzy.features._parsing import take_feature
 from mdfuzzy.features.columns import Given
-from mdfuzzy.features.components import embed
 from mdfuzzy.features.decomposition import reduced
 from mdfuzzy.features.feature import Feature
 from mdfuzzy.features.featurizer import Featurizer
 from mdfuzzy.features.reduction import Reduction, describe
 from mdfuzzy.features.scaling import scale_columns
+from mdfuzzy.frames.embedding import embed
 from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.streaming import LoadedStream, Stream, backbone_residues, open_stream
 from mdfuzzy.frames.trajectories import Trajectories

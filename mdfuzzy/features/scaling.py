@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mdfuzzy.features.components import embed
+from mdfuzzy.frames.embedding import embed
 
 logger = logging.getLogger("mdfuzzy")
 

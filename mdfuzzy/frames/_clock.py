@@ -67,3 +67,18 @@ class Clock:
             f"`timestep` is {self.timestep:g} ps and replaces the times in {files}{first}: they are "
             f"{step:.4g} ps apart there. If those are right, leave it out."
         )
+
+
+def even_step(times: list[np.ndarray]) -> float | None:
+    """Return the time between frames; None if it varies.
+
+    Files hold times in single precision, so the steps between late frames vary by rounding. The mean is
+    rounded to six digits, so that 0.2 ps is 0.2.
+    """
+    steps = np.concatenate([np.diff(part) for part in times])
+    if len(steps) == 0:
+        return None
+    step = float(steps.mean())
+    latest = max(float(np.abs(part).max()) for part in times)
+    even = step > 0 and np.abs(steps - step).max() <= 0.01 * step + 1e-6 * latest
+    return float(f"{step:.6g}") if even else None

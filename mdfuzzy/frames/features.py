@@ -1,24 +1,25 @@
 """Feature vectors of the frames of trajectories."""
 
 import copy
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._check import (
-    InputTypeError,
-    InputValueError,
-    check_finite,
-    check_numbers,
-    check_real,
-    check_type,
-    read_only,
-)
+from mdfuzzy._check import InputTypeError, InputValueError, check_finite, check_type, read_only
 from mdfuzzy._messages import shorten
+from mdfuzzy.frames._columns import (
+    check_column_weights,
+    check_periods,
+    check_same_columns,
+    check_times,
+    check_vectors,
+    check_words,
+)
+from mdfuzzy.frames._frame_numbers import ascending_frames
 from mdfuzzy.frames._provenance import chosen_sources
+from mdfuzzy.frames.embedding import embed
 from mdfuzzy.frames.metric import EUCLIDEAN, Metric
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.frames.weights import Weights, frame_weights
@@ -111,7 +112,7 @@ class Features(Trajectories):
     ) -> None:
         # A data frame is iterable, too, but it is a single array.
         several = isinstance(arrays, Iterable) and not hasattr(arrays, "__array__")
-        parts = [_numbers(part) for part in (cast(Iterable[object], arrays) if several else [arrays])]
+        parts = [check_vectors(part) for part in (cast(Iterable[object], arrays) if several else [arrays])]
         if not parts or any(p.ndim != 2 or 0 in p.shape or p.shape[1] != parts[0].shape[1] for p in parts):
             raise InputValueError(
                 f"`arrays` must be one or more arrays of shape (frames, features), none empty, with the same "
@@ -122,23 +123,18 @@ class Features(Trajectories):
         check_finite("arrays", values)
         self._set(values, [len(part) for part in parts])
         d = values.shape[1]
-        object.__setattr__(self, "_periods", _check_periods(periodic, period, d))
-        object.__setattr__(self, "_names", _check_words("names", names, d))
+        object.__setattr__(self, "_periods", check_periods(periodic, period, d))
+        object.__setattr__(self, "_names", check_words("names", names, d))
         object.__setattr__(
-            self, "_units", _check_words("units", [units] * d if isinstance(units, str) else units, d)
+            self, "_units", check_words("units", [units] * d if isinstance(units, str) else units, d)
         )
         if column_weights is not None:
-            factors = check_numbers("column_weights", column_weights)
-            if factors.shape != (d,) or not np.isfinite(factors).all() or (factors <= 0).any():
-                raise InputValueError(
-                    f"`column_weights` must be {d} finite numbers > 0, one per column; got shape "
-                    f"{factors.shape}. To leave a column out, leave it out of `arrays`."
-                )
-            object.__setattr__(self, "column_weights", read_only(factors.copy()))
+            factors = check_column_weights(column_weights, d)
+            object.__setattr__(self, "column_weights", read_only(factors))
         if frames is not None:
             self._take_over(frames)
         if times is not None:
-            object.__setattr__(self, "times", read_only(_check_times(times, self.lengths)))
+            object.__setattr__(self, "times", read_only(check_times(times, self.lengths)))
         if weights is not None or log_weights is not None:
             found = frame_weights(weights, log_weights, lengths=self.lengths, times=self.times)
             object.__setattr__(self, "weights", None if found is None else read_only(found))
@@ -290,7 +286,7 @@ class Features(Trajectories):
 
         A trajectory without any chosen frame is omitted.
         """
-        indices = self._ascending(chosen)
+        indices = ascending_frames(chosen, len(self))
         kept, lengths = np.unique(self.locate(indices)[0], return_counts=True)
         others = {name: getattr(self, name) for name in _OF_FRAMES}
         rows = {name: None if others[name] is None else others[name][indices] for name in _ROWS}
@@ -317,18 +313,7 @@ class Features(Trajectories):
             new = data
         if self.featurizer is not None:
             new = cast(Features, self.featurizer.completed(new))
-        d = self.values.shape[1]
-        if new.values.shape[1] != d:
-            raise InputValueError(
-                f"`data` must have the {d} features of `result`; got {new.values.shape[1]}. Compute the "
-                "same features."
-            )
-        if self._names is not None and new._names is not None and self.names != new.names:
-            at = next(i for i, (a, b) in enumerate(zip(self.names, new.names, strict=True)) if a != b)
-            raise InputValueError(
-                f"`data` must have the features of `result`; got {new.names[at]!r} instead of "
-                f"{self.names[at]!r} as column {at}. Compute the same features."
-            )
+        check_same_columns(self.values.shape[1], self._names, new.values.shape[1], new._names)
         # Distances to these features use the weights of these features.
         return new.with_columns(new.values, **new._columns() | {"column_weights": self.column_weights})
 
@@ -355,99 +340,4 @@ class Features(Trajectories):
         opposite ends of the period are near each other. The other columns come first, then the cosines, then
         the sines: (n, d + len(periodic)) float64. Each is multiplied by the weight of its column.
         """
-        return self._embed(slice(None))
-
-    def _embed(self, rows: slice) -> np.ndarray:
-        """Return some rows of `embedded`."""
-        values, periodic = self.values[rows].astype(np.float64, copy=False), self.periodic
-        weights = np.ones(values.shape[1]) if self.column_weights is None else self.column_weights
-        if len(periodic) == 0:
-            return values if self.column_weights is None else values * weights
-        others = np.delete(values, periodic, axis=1) * np.delete(weights, periodic)
-        radius = np.array([self._periods[at] for at in periodic]) / (2 * np.pi)
-        angles = values[:, periodic] / radius
-        radius = radius * weights[periodic]
-        return np.concatenate([others, radius * np.cos(angles), radius * np.sin(angles)], axis=1)
-
-
-def _numbers(part: object) -> np.ndarray:
-    """Return an array of real numbers, float32 if the input is float32 and else float64, or raise."""
-    if isinstance(part, np.ndarray) and not isinstance(part, np.ma.MaskedArray) and part.dtype == np.float32:
-        return part
-    return check_numbers("arrays", part)
-
-
-def _check_periods(
-    periodic: Sequence[int] | None, period: float | Sequence[float], d: int
-) -> tuple[float | None, ...]:
-    """Return the period of each of `d` columns, None for columns that are not periodic, or raise."""
-    columns = np.array([] if periodic is None else periodic)
-    if columns.size == 0:
-        columns = np.empty(0, np.int64)
-    if (
-        columns.ndim != 1
-        or columns.dtype.kind not in "iu"
-        or np.any((columns < 0) | (columns >= d))
-        or len(set(columns.tolist())) < len(columns)
-    ):
-        raise InputValueError(
-            f"`periodic` must be different columns in [0, {d - 1}]; got {columns.tolist()}."
-        )
-    if np.ndim(period) == 0:
-        each = [check_real("period", period, above=0)] * len(columns)
-        if period != 360 and not columns.size:
-            raise InputValueError(
-                f"`period` must be left out if no column is periodic; got {period:g}. Name the columns in "
-                "`periodic`."
-            )
-    else:
-        each = [check_real("period", value, above=0) for value in np.asarray(period).ravel().tolist()]
-        if len(each) != len(columns):
-            raise InputValueError(
-                f"`period` must be a number, or one for each of the {len(columns)} periodic columns; got "
-                f"{len(each)} of them."
-            )
-    periods = dict(zip(columns.tolist(), each, strict=True))
-    return tuple(periods.get(at) for at in range(d))
-
-
-def _check_words(name: str, words: Sequence[str] | None, d: int) -> tuple[str, ...] | None:
-    if words is None:
-        return None
-    found = tuple(words)
-    if len(found) != d or not all(isinstance(word, str) for word in found):
-        raise InputValueError(f"`{name}` must be {d} texts, one per column; got {shorten(found)}.")
-    if name == "names" and len(set(found)) < d:
-        twice = next(word for word in found if found.count(word) > 1)
-        raise InputValueError(f"`names` must differ; got {twice!r} twice.")
-    return found
-
-
-def _check_times(times: object, lengths: np.ndarray) -> np.ndarray:
-    several = isinstance(times, list | tuple) and len(times) > 0 and all(np.ndim(each) == 1 for each in times)
-    parts = [check_numbers("times", each) for each in (cast(Iterable[object], times) if several else [times])]
-    if any(part.ndim != 1 for part in parts) or sum(map(len, parts)) != lengths.sum():
-        raise InputValueError(
-            f"`times` must be one number per frame, {lengths.sum()} in all; got shapes "
-            f"{[part.shape for part in parts]}."
-        )
-    return check_finite("times", np.concatenate(parts))
-
-
-def as_data(data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> Trajectories:
-    """Return frames or features as they are, and arrays as features.
-
-    Examples
-    --------
-    >>> as_data([np.zeros((3, 2)), np.ones((4, 2))])
-    Features(7 vectors of 2 in 2 trajectories)
-    """
-    if isinstance(data, Trajectories):
-        return data
-    for part in data if isinstance(data, list | tuple) else [data]:
-        if isinstance(part, str | os.PathLike) or hasattr(part, "xyz"):
-            raise InputTypeError(
-                f"`data` must be Frames, Features or arrays of features; got {part!r}. Read trajectories "
-                "with mf.load(...)."
-            )
-    return Features(data)
+        return embed(self.values, self._periods, self.column_weights)

@@ -10,13 +10,15 @@ import numpy.typing as npt
 
 from mdfuzzy._check import InputTypeError, InputValueError, read_only
 from mdfuzzy._messages import counted, shorten
+from mdfuzzy.frames._clock import even_step
+from mdfuzzy.frames._frame_numbers import ascending_frames
 from mdfuzzy.frames._provenance import Source, chosen_sources
 from mdfuzzy.frames.ensembles import Ensembles
 from mdfuzzy.frames.mapping import release
 from mdfuzzy.frames.metric import Metric, rmsd_metric
 from mdfuzzy.frames.superposition import rotations_onto
 from mdfuzzy.frames.symmetry import Symmetry
-from mdfuzzy.frames.trajectories import Trajectories, even_step
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.frames.weights import frame_weights
 
 if TYPE_CHECKING:
@@ -262,7 +264,7 @@ class Frames(Trajectories):
 
         A trajectory without any chosen frame is omitted.
         """
-        indices = self._ascending(chosen)
+        indices = ascending_frames(chosen, len(self))
         trajectory, _ = self.locate(indices)
         kept, lengths = np.unique(trajectory, return_counts=True)
         times, weights, phi, psi = (

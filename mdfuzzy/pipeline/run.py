@@ -11,7 +11,7 @@ import numpy.typing as npt
 import mdfuzzy.pipeline._steps  # noqa: F401  (declares the steps)
 from mdfuzzy._check import InputTypeError, InputValueError, check_type
 from mdfuzzy._threads import limited_threads
-from mdfuzzy.frames.features import as_data
+from mdfuzzy.frames.data import as_data
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.frames.weights import Weights, frame_weights
 from mdfuzzy.kinetics.dtrajs import NO_KINETICS

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError, ReadOnly, check_finite, check_int, read_only
 from mdfuzzy._threads import run_ranges
-from mdfuzzy.frames.features import as_data
+from mdfuzzy.frames.data import as_data
 from mdfuzzy.frames.superposition import rotations_onto
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.plots.bins import Bins, bin_points

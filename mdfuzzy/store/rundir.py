@@ -15,7 +15,7 @@ import numpy.typing as npt
 from mdfuzzy._atomic import adopt_files, draft_in, is_folder, refuse_links, remove_drafts
 from mdfuzzy._check import InputValueError, check_type
 from mdfuzzy.features.memory import from_arrays, to_arrays
-from mdfuzzy.frames.features import as_data
+from mdfuzzy.frames.data import as_data
 from mdfuzzy.frames.loading import load
 from mdfuzzy.frames.mapping import LARGE, scratch_array
 from mdfuzzy.frames.trajectories import Trajectories
