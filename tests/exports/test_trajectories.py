@@ -1,7 +1,5 @@
 """Trajectories of the states: the right frames in the right order, read in parts, for every viewer."""
 
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from helpers.results import result_of
 from helpers.states import memberships_of
 
 import mdfuzzy as mf
-from mdfuzzy.exports import _viewers, trajectory_files
+from mdfuzzy.exports import trajectory_files
 from mdfuzzy.frames import _formats, _reading_back
 
 #: Two trajectories of 60 and 30 loaded frames from files of three formats; three states and a fourth without
@@ -220,69 +218,6 @@ def test_medoids_have_the_least_mean_rmsd(result):
         part = frames.trajectory(members)
         means = [md.rmsd(part, part, place).mean() for place in range(len(members))]
         assert medoid == members[int(np.argmin(means))]
-
-
-# --- scripts for viewers
-
-
-def colors_in(script: str) -> set[str]:
-    return {word.lstrip("#").removeprefix("0x").strip(",").lower() for word in script.split()}
-
-
-def test_scripts_open_every_file_in_the_colours_of_the_report(result, tmp_path: Path):
-    folder = mf.exports.write_trajectories(tmp_path, result)
-    files = [path.name for path in folder.glob("*.xtc")]
-    for name in ("view.pml", "view.vmd", "view.cxc"):
-        script = (folder / name).read_text()
-        assert all(script.count(file) == 1 for file in files)
-        assert script.count("topology.pdb") == len(files)
-        if name != "view.vmd":
-            assert {color[1:] for color in mf.plots.state_colors(3)} <= colors_in(script)
-
-
-@pytest.mark.skipif(shutil.which("tclsh") is None, reason="there is no tclsh, the language of VMD's scripts")
-def test_the_script_of_vmd_is_tcl(result, tmp_path: Path):
-    folder = mf.exports.write_trajectories(tmp_path / "new", result)
-    stub = tmp_path / "stub.tcl"
-    commands = 'foreach name {mol animate color display} { proc $name args "puts \\"$name \\$args\\"" }\n'
-    stub.write_text(commands + f"source {{{folder / 'view.vmd'}}}\n")
-    done = subprocess.run(["tclsh", str(stub)], capture_output=True, text=True, check=True)
-    assert f"mol addfile {folder / 'state_0.xtc'} waitfor all" in done.stdout
-    assert "color change rgb 17 0.000 0.447 0.698" in done.stdout
-
-
-@pytest.mark.skipif(not Path("/usr/bin/pymol").exists(), reason="there is no PyMOL in /usr/bin")
-@pytest.mark.parametrize("write", [mf.exports.write_trajectories, mf.exports.write_structures])
-def test_pymol_runs_its_script(result, tmp_path: Path, write):
-    folder = write(tmp_path / "new", result)
-    count = "print({name: cmd.count_states(name) for name in cmd.get_object_list()})"
-    command = ["/usr/bin/pymol", "-cq", str(folder / "view.pml"), "-d", count]
-    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd="/")
-    states = eval(done.stdout.splitlines()[-1])
-    if write is mf.exports.write_trajectories:
-        assert states["state_1"] == np.count_nonzero(LABELS == 1)
-    else:
-        assert states["state_1_medoid"] == states["state_1_peak"] == 1
-    assert len(states) == len(list(folder.glob("state_*"))) + len(list(folder.glob("transition_*")))
-
-
-@pytest.mark.parametrize(
-    ("names", "style"), [(["CA"], "trace"), (["N", "CA", "C", "O"], "cartoon"), (["C1", "C2"], "sticks")]
-)
-def test_molecules_are_drawn_as_suits_them(names: list[str], style: str):
-    topology = md.Topology()
-    chain = topology.add_chain()
-    for _ in range(10):
-        residue = topology.add_residue("ALA" if "CA" in names else "LIG", chain)
-        for name in names:
-            topology.add_atom(name, md.element.carbon, residue)
-    assert _viewers.molecule_style(topology) == style
-    shown = [_viewers.Shown("state_0.pdb", (0,), True), _viewers.Shown("transition_0_1.pdb", (0, 1), False)]
-    scripts = _viewers.viewer_scripts(shown, 2, topology=None, style=style)
-    assert "disable transition_0_1" in scripts["view.pml"]
-    assert "hide #2 models" in scripts["view.cxc"]
-    assert "mol off top" in scripts["view.vmd"]
 
 
 # --- a reference structure
