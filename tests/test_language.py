@@ -56,7 +56,7 @@ def texts() -> list[Path]:
     for folder, kinds in {
         "docs": ("md",),
         "mdfuzzy": ("py", "html", "js"),
-        "examples": ("py", "rst", "md"),
+        "examples": ("py", "rst", "md", "ipynb"),
         "benchmarks": ("py", "md"),
     }.items():
         for kind in kinds:
