@@ -130,7 +130,7 @@ def run(
         "features": features,
         "workers": address,
         "bits": hashlib.blake2b(result.memberships.values.tobytes(), digest_size=16).hexdigest(),
-        "error": None if result.sample is None else vars(result.sample.error),
+        "error": None if result.sample is None else str(result.sample.error),
         "k": result.k,
         "edges": len(result.graph.indices),
         "threads": thread_count(None),

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._threads import share
+from mdfuzzy.frames.mapping import release
 from mdfuzzy.memberships.errors import SolveError
 
 #: Approximate number of rows that are relaxed one after another.
@@ -17,6 +18,8 @@ GROUP_SIZE = 8
 PINNED = 0.5
 #: One thread processes levels with fewer edges than this.
 SERIAL_EDGES = 50_000
+#: Groups that are lumped together: their edges are held twice for a moment.
+STRETCH = 65_536
 #: The visits on a directed graph have converged when none of their logarithms changes by more than this.
 VISITS_TOLERANCE = 1e-12
 #: Largest number of cycles for the visits; or the cycles that process this many edges in total, if more.
@@ -85,7 +88,9 @@ def build_hierarchy(
     and the edges to them, are not part of the result.
     """
     levels, ranks = _grouped(finest, lengths, targets)
+    release()  # the lengths of the edges, which may be in a file
     order = _arrange(levels, ranks)
+    release()  # their ends
     if not reversible:
         _balance_masses(levels)
     _link(levels)
@@ -139,19 +144,22 @@ def lump(level: Level, dtype: npt.DTypeLike) -> Level:
     count = len(level.first) - 1
     counts, exits, log_mass = np.empty(count, np.int64), np.empty(count), np.empty(count)
     of_level = *level.walk, level.exits, level.log_mass, *level.grouping, np.empty(0, dtype)
-    parts = {}
+    indices, probs = np.empty(0, np.int32), np.empty(0, dtype)
+    for start in range(0, count, STRETCH):
+        parts = {}
 
-    def lump_part(first: int, last: int) -> None:
-        parts[first] = kernels.lump_rows(first, last, *of_level, counts, exits, log_mass)
+        def lump_part(first: int, last: int, parts: dict = parts, start: int = start) -> None:
+            ends = start + first, start + last
+            parts[first] = kernels.lump_rows(*ends, *of_level, counts, exits, log_mass)
 
-    share(lump_part, count)
+        share(lump_part, min(STRETCH, count - start))
+        for first in sorted(parts):
+            indices, probs = map(_extended, (indices, probs), parts.pop(first))
     if not np.isfinite(log_mass).all():
         raise SolveError(
             "The walk leaves some group of points with a probability below 1e-300, which double precision "
             "cannot hold. Take a `beta` nearer to 2."
         )
-    in_turn = [parts[first] for first in sorted(parts)]
-    indices, probs = (np.concatenate([part[i] for part in in_turn]) for i in (0, 1))
     return Level(
         indptr=row_starts(counts),
         indices=indices,
@@ -160,6 +168,14 @@ def lump(level: Level, dtype: npt.DTypeLike) -> Level:
         log_mass=log_mass,
         degrees=counts,
     )
+
+
+def _extended(array: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """Return an array with more elements at its end, in the same memory where it can grow in place."""
+    size = len(array)
+    array.resize(size + len(more), refcheck=False)
+    array[size:] = more
+    return array
 
 
 def _arrange(levels: list[Level], ranks: list[np.ndarray]) -> np.ndarray:

@@ -148,12 +148,24 @@ def grow_neighbors(
 
 
 def with_spare(found: Neighbors, n_neighbors: int) -> Neighbors:
-    """Return the first `n_neighbors` neighbours, with the others as spare neighbours."""
+    """Return the first `n_neighbors` neighbours, with the others as spare neighbours.
+
+    The result takes over the memory of `found`, which must not be used any more.
+    """
     if found.k == n_neighbors:
         return found
     spare = SpareNeighbors(found.indices[:, n_neighbors:], found.distances[:, n_neighbors:])
-    indices, distances = found.indices[:, :n_neighbors], found.distances[:, :n_neighbors]
+    indices, distances = (_narrowed(each, n_neighbors) for each in (found.indices, found.distances))
     return replace(found, indices=indices, distances=distances, spare=spare)
+
+
+def _narrowed(array: np.ndarray, width: int) -> np.ndarray:
+    """Move the first columns of all rows together, in the same memory, and return them."""
+    array.flags.writeable = True
+    narrow = array.reshape(-1)[: len(array) * width].reshape(len(array), width)
+    for start in range(0, len(array), _STRETCH):
+        narrow[start : start + _STRETCH] = array[start : start + _STRETCH, :width].copy()
+    return narrow
 
 
 class _Named:

@@ -30,7 +30,7 @@ _WARNINGS = "warnings"
 #: Fields of a clustering that are not results of steps.
 _OF_THE_RUN = ("settings", "sample", "chosen", "warnings")
 #: Parameters of steps that do not change the result, and so are not part of its key.
-_MEANS = ("n_jobs", "progress", "blocks", "room", "client", "layout", "elsewhere", "earlier")
+_MEANS = ("n_jobs", "progress", "blocks", "room", "client", "layout", "elsewhere", "earlier", "check_frames")
 #: The array that holds the revision, in a saved step that a later run can extend.
 _GROWS = "revision"
 

@@ -29,7 +29,7 @@ from mdfuzzy.neighbors.nearest import nearest_frames
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.pipeline._beta import explain_beta, scan_walk
 from mdfuzzy.pipeline._cache import EarlierStep, step
-from mdfuzzy.pipeline._half_sample import measure_error
+from mdfuzzy.pipeline._check_fits import measure_error
 from mdfuzzy.pipeline.extension import Extension, Fitted, Room, extend_to_all
 from mdfuzzy.pipeline.sample import ExtensionError
 from mdfuzzy.pipeline.settings import resolve_k
@@ -447,10 +447,22 @@ def extension(
     )
 
 
-@step(message="comparing memberships by extension with those of a fit")
-def extension_error(fitted: Fitted, *, n_jobs: int | None) -> ExtensionError:
-    """Compare memberships by extension with memberships of a fit that contains the frames."""
-    return measure_error(fitted, n_jobs=n_jobs)
+@step(message="comparing memberships by extension with those of a fit that contains the frames")
+def extension_error(
+    data: Trajectories,
+    frames: np.ndarray,
+    fitted: Fitted,
+    extension: Extension,
+    *,
+    room: Room,
+    client: "Client | None",
+    check_frames: int | None,
+) -> ExtensionError | None:
+    """Compare memberships by extension with memberships of a fit that contains the frames, if requested."""
+    if check_frames is None:
+        return None
+    means = {"client": client, "progress": False}
+    return measure_error(data, frames, fitted, extension, size=check_frames, room=room, means=means)
 
 
 # --- results from the order of the frames

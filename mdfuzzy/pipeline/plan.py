@@ -41,6 +41,8 @@ class MemoryPlan:
     ----------
     frames, fitted : int
         The number of all frames, and of the frames on which states are found.
+    checked : int
+        The number of frames of the fit that checks the memberships of the others; 0 if all are fitted.
     numbers : int
         The number of coordinates or features of a frame.
     k : int
@@ -51,6 +53,7 @@ class MemoryPlan:
 
     frames: int
     fitted: int
+    checked: int
     numbers: int
     k: int
     saved: bool
@@ -63,7 +66,7 @@ class MemoryPlan:
         index = _INDEX_NUMBER * self.numbers + _INDEX_FRAME
         search = 4 * self.numbers + index + 16 * self.k
         solve = held + _SOLVE_EDGE * edges + _SOLVE_FRAME
-        fit = self.fitted * max(search, solve)
+        fit = max(self.fitted, self.checked) * max(search, solve)
         if self.fitted == self.frames:
             return _PROCESS + max(fit, self.frames * (held + _FRAME))
         chunk = min(self.frames, max(CHUNK, self.fitted // 2)) * (
@@ -86,8 +89,8 @@ class MemoryPlan:
 
 def plan_memory(
     data: Trajectories, settings: Settings, *, saved: bool, memory: float | str | None = None
-) -> Settings:
-    """Return the settings, with a sample if all frames do not fit into memory, and report the memory needed.
+) -> tuple[Settings, int]:
+    """Choose the frames to fit if all frames do not fit into memory, and report the memory needed.
 
     Parameters
     ----------
@@ -100,6 +103,14 @@ def plan_memory(
     memory : float or str, optional
         The number of bytes that may be used; by default most of the memory of the machine.
 
+    Returns
+    -------
+    settings : Settings
+        The settings, with the number of frames to fit.
+    check_frames : int
+        The number of frames of the fit that checks the memberships of the others: twice as many as are
+        fitted, or as many if twice as many do not fit into memory.
+
     Raises
     ------
     ValueError
@@ -111,9 +122,10 @@ def plan_memory(
         limit = np.inf if machine is None else _SHARE * machine
     n, numbers = len(data), data.subset(np.array([0])).points.size
 
-    def plan(fitted: int) -> MemoryPlan:
-        k = resolve_k(settings.k, fitted)
-        return MemoryPlan(frames=n, fitted=fitted, numbers=numbers, k=k, saved=saved)
+    def plan(fitted: int, checked: int | None = None) -> MemoryPlan:
+        checked = (0 if fitted == n else fitted) if checked is None else checked
+        k = resolve_k(settings.k, max(fitted, checked))
+        return MemoryPlan(frames=n, fitted=fitted, checked=checked, numbers=numbers, k=k, saved=saved)
 
     wanted = n if settings.fit_frames is None else min(n, settings.fit_frames)
     found = plan(wanted)
@@ -134,9 +146,12 @@ def plan_memory(
         settings = replace(settings, fit_frames=fitting[-1])
         logger.info(f"{found}, more than the {limit / 1e9:.1f} GB that may be used")
         found = plan(fitting[-1])
+    if found.fitted < n:
+        larger = plan(found.fitted, min(n, 2 * found.fitted))
+        found = larger if larger.memory <= limit else found
     if n >= _SMALL or found.fitted < n:
         logger.info(f"{found}")
-    return settings
+    return settings, found.checked
 
 
 def _round_numbers(n: int) -> list[int]:

@@ -126,10 +126,10 @@ def cluster(
     resolve_k(settings.k, len(data))  # before anything is written
     if settings.fit_frames is not None:
         check_fit_frames(settings.fit_frames, settings.k)
-    settings = plan_memory(data, settings, saved=store is not None, memory=memory)
+    settings, check_frames = plan_memory(data, settings, saved=store is not None, memory=memory)
     from mdfuzzy._kernels.compiling import announced
 
-    means = {"progress": progress, "client": client, "layout": layout}
+    means = {"progress": progress, "client": client, "layout": layout, "check_frames": check_frames}
     locked = nullcontext() if store is None else store.lock()
     with announced(), limited_threads(settings.n_jobs), locked:
         key = "" if store is None else store.begin(data, settings)

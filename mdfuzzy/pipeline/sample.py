@@ -12,52 +12,81 @@ from mdfuzzy._check import ReadOnly, read_only
 class ExtensionError:
     r"""Estimate how much extended memberships differ from the memberships of a fit to all frames.
 
-    The states are found again on every second fitted frame, and the memberships are extended from these to
-    the other half. If an estimate from n frames has the variance :math:`\sigma^2 / n`, the estimate from half
-    of the frames differs from it with the variance :math:`2\sigma^2/n - \sigma^2/n`. The estimate from n
-    frames differs as much from the estimate from all frames, if these are many more. The half sample
-    therefore shows the random part of the error. It cannot show a bias that only more frames remove. For
-    example, in a fit of 142,074 frames of alanine dipeptide the mean membership in one state is 0.31, and in
-    fits of fewer frames it is 0.41. The memberships of that fit differ by 0.13 on average from the
-    memberships of a sample of half of the frames, while this estimate was 0.02.
+    The states are found again on more frames: the fitted ones and as many others, whose memberships are then
+    compared. If memory suffices only for as many frames as were fitted, half of these are replaced instead.
+    The states are also found on half of the fitted frames, and compared in the other half. `all_frames`
+    extrapolates the larger of the two differences to a fit of all frames. For alanine dipeptide (142,074
+    frames; a tenth, a quarter and half of them fitted) it is 0.24, 0.19 and 0.13, and the difference from the
+    fit of all frames is 0.15, 0.15 and 0.13.
 
     Attributes
     ----------
     frames : int
         The number of compared frames.
+    fitted : int
+        The number of frames of the fit that contains them.
     mean, most : float
-        The mean and the 99th percentile, over the frames, of the difference between the two membership
+        The mean and the 99th percentile, over these frames, of the difference between the two membership
         vectors of a frame, :math:`\frac12 \sum_s |u_s - v_s|`.
     agreement : float
-        The fraction of frames whose highest membership is in the same state.
-    n_states, n_states_half : int
-        The numbers of states in the sample, and in half of the sample.
+        The fraction of these frames whose highest membership is in the same state.
+    n_states, n_states_other : int
+        The numbers of states in the sample, and in the fit that contains the compared frames.
+    half : float
+        The mean difference between half of the sample and the sample.
+    growth : float
+        How often the number of frames doubles from the sample to the fit that contains the compared frames: 1
+        for twice as many.
+    doublings : float
+        How often it doubles from the sample to all frames.
 
     Examples
     --------
     >>> import mdfuzzy as mf
     >>> error = mf.ExtensionError(
-    ...     frames=50_000, mean=0.01, most=0.12, agreement=0.991, n_states=5, n_states_half=5
-    ... )
+    ...     frames=50_000, fitted=100_000, mean=0.01, most=0.12, agreement=0.991, n_states=5,
+    ...     n_states_other=5, half=0.008, growth=1.0, doublings=3.0,
+    ... )  # fmt: skip
+    >>> error.all_frames
+    0.03
     >>> print(error)
-    memberships of 50,000 frames by extension ... 0.01 on average, ... 99.10% have the same state
+    memberships of 50,000 frames by extension differ from those of a fit of 100,000 frames ... may differ by about 0.03 on average
     """
 
     frames: int
+    fitted: int
     mean: float
     most: float
     agreement: float
     n_states: int
-    n_states_half: int
+    n_states_other: int
+    half: float
+    growth: float
+    doublings: float
+
+    @property
+    def all_frames(self) -> float:
+        """The expected mean difference from a fit of all frames, if every doubling of the frames adds as much.
+
+        The difference that one doubling makes is the larger of the two that were measured.
+        """
+        if self.growth == 0:  # only the random part is known from the fit of as many frames
+            return min(max(self.mean, self.half * self.doublings), 1.0)
+        if self.growth == self.doublings:  # it is the fit of all frames
+            return self.mean
+        return min(max(self.mean / self.growth, self.half) * self.doublings, 1.0)
 
     def __str__(self) -> str:
+        states = ""
+        if self.n_states != self.n_states_other:
+            states = f" (which has {self.n_states_other} states, not {self.n_states})"
         text = (
-            f"memberships of {self.frames:,} frames by extension from as many others differ from those of a "
-            f"fit that contains them by {self.mean:.3g} on average, and by at most {self.most:.3g} for 99 % "
-            f"of the frames; {self.agreement:.2%} have the same state"
+            f"memberships of {self.frames:,} frames by extension differ from those of a fit of "
+            f"{self.fitted:,} frames that contains them{states} by {self.mean:.3g} on average, and by at most "
+            f"{self.most:.3g} for 99 % of the frames; {self.agreement:.2%} have the same state"
         )
-        if self.n_states != self.n_states_half:
-            text += f" ({self.n_states_half} states in half of the sample, {self.n_states} in the sample)"
+        if self.growth < self.doublings:
+            text += f". A fit of all frames may differ by about {self.all_frames:.2g} on average"
         return text
 
 
@@ -75,8 +104,9 @@ class FitSample(ReadOnly):
         The distance to that frame (nm for RMSD).
     fit : Clustering
         The clustering of the sample alone.
-    error : ExtensionError
-        The estimated error of the memberships of the other frames.
+    error : ExtensionError or None
+        The estimated error of the memberships of the other frames; None for states that were chosen after
+        the run (`Clustering.at`).
 
     See Also
     --------
@@ -95,7 +125,7 @@ class FitSample(ReadOnly):
     nearest: np.ndarray
     distances: np.ndarray
     fit: Any
-    error: ExtensionError
+    error: ExtensionError | None
 
     def __post_init__(self) -> None:
         for name in ("frames", "nearest", "distances"):
@@ -108,10 +138,14 @@ class FitSample(ReadOnly):
         return f"FitSample({len(self):,} of {len(self.nearest):,} frames)"
 
     def __str__(self) -> str:
-        return (
+        text = (
             f"States found on {len(self):,} of {len(self.nearest):,} frames, evenly spaced; the others have "
-            f"memberships by extension. Measured on half of the sample: {self.error}."
+            "memberships by extension."
         )
+        if self.error is None:
+            return text
+        measured = str(self.error)
+        return f"{text} {measured[0].upper()}{measured[1:]}."
 
 
 def evenly_spaced(n: int, m: int) -> np.ndarray:

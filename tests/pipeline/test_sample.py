@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 import mdfuzzy as mf
 from mdfuzzy.pipeline import extension
-from mdfuzzy.pipeline._half_sample import measure_error
+from mdfuzzy.pipeline._check_fits import measure_error
 from mdfuzzy.pipeline.sample import evenly_spaced
 
 
@@ -110,31 +110,79 @@ def test_other_states_and_merged_ones(sampled):
     assert_array_equal(merged.memberships.values[frames], merged.sample.fit.memberships.values)
 
 
-def test_the_error_is_that_of_a_larger_fit():
-    # Half differs from the sample as much as the sample from (many times more) frames: within a factor of 2.
-    random = np.random.default_rng(1)
-    points = random.normal(size=(40_000, 2)) + np.outer(random.integers(0, 2, 40_000), [3.2, 0])
-    settings = mf.Settings(n_states=2)
-    full = mf.cluster(points, settings)
-    some = mf.cluster(points, replace(settings, fit_frames=4000))
+def difference(full, some):
+    """Return the mean difference between the memberships of two clusterings of the same frames."""
     order = some.memberships.values.T @ full.memberships.values
     theirs = some.memberships.values[:, order.argmax(axis=0)]
-    true = 0.5 * np.abs(theirs - full.memberships.values).sum(axis=1).mean()
-    assert 0.5 * true <= some.sample.error.mean <= 2 * true
-    assert some.sample.error.frames == 2000
+    return 0.5 * np.abs(theirs - full.memberships.values).sum(axis=1).mean()
 
 
-def test_the_error_counts_states_that_only_half_of_the_sample_has():
+def two_heaps(n):
+    random = np.random.default_rng(1)
+    return random.normal(size=(n, 2)) + np.outer(random.integers(0, 2, n), [3.2, 0])
+
+
+def test_the_error_is_that_of_a_larger_fit():
+    points, settings = two_heaps(12_000), mf.Settings(n_states=2)
+    some = mf.cluster(points, replace(settings, fit_frames=1500))
+    error = some.sample.error
+    assert (error.frames, error.fitted, error.growth, error.doublings) == (1500, 3000, 1.0, 3.0)
+    true = difference(mf.cluster(points, settings), some)
+    assert 0.5 * true <= error.all_frames <= 4 * true
+    assert error.mean < error.all_frames
+
+
+def test_the_error_of_half_of_the_frames_is_the_true_one():
+    points, settings = two_heaps(2001), mf.Settings(n_states=2)
+    some = mf.cluster(points, replace(settings, fit_frames=1001))
+    full = mf.cluster(points, settings)
+    assert some.sample.error.fitted == 2001
+    assert some.sample.error.all_frames == some.sample.error.mean
+    assert some.sample.error.mean == pytest.approx(difference(full, some), rel=0.2)
+    assert "all frames is expected" not in str(some.sample.error)
+
+
+def test_the_check_of_as_many_frames_replaces_half_of_them():
+    points = two_heaps(6000)
+    some = mf.cluster(points, mf.Settings(n_states=2, fit_frames=1000))
+    fit = some.sample.fit
+    fitted = extension.Fitted(fit.data, fit.memberships, fit.k, fit.settings)
+    found = extension.Extension(
+        nearest=some.sample.nearest,
+        distances=some.sample.distances,
+        values=some.memberships.values,
+        lost=some.memberships.lost,
+    )
+    error = measure_error(some.data, some.sample.frames, fitted, found, size=1000)
+    assert (error.frames, error.fitted, error.growth) == (500, 1000, 0.0)
+    assert error.all_frames == max(error.mean, error.half * error.doublings)
+
+
+def test_the_error_counts_states_that_only_the_larger_fit_has():
     random = np.random.default_rng(2)
-    points = random.normal(size=(600, 2)) + 7 * np.repeat([0, 1, 2], 200)[:, None]
-    result = mf.cluster(points)
+    points = random.normal(size=(1200, 2)) + 7 * np.tile([0, 1, 2], 400)[:, None]
+    result = mf.cluster(points, mf.Settings(fit_frames=600))
     two = result.merge([0, 1])
+    fit = two.sample.fit
     # the settings find three states again
-    error = measure_error(extension.Fitted(two.data, two.memberships, two.k, two.settings), n_jobs=1)
-    assert error.n_states == 2
-    assert error.n_states_half == 3
-    assert error.mean == pytest.approx(1 / 3, abs=0.02)
-    assert "(3 states in half of the sample, 2 in the sample)" in str(error)
+    fitted = extension.Fitted(fit.data, fit.memberships, fit.k, fit.settings)
+    found = extension.Extension(
+        nearest=two.sample.nearest,
+        distances=two.sample.distances,
+        values=two.memberships.values,
+        lost=two.memberships.lost,
+    )
+    error = measure_error(two.data, two.sample.frames, fitted, found, size=1200)
+    assert (error.n_states, error.n_states_other) == (2, 3)
+    assert error.mean == pytest.approx(1 / 3, abs=0.03)
+    assert "(which has 3 states, not 2)" in str(error)
+
+
+@pytest.mark.filterwarnings("ignore:Labels and basins")
+def test_states_that_are_chosen_later_have_no_error(sampled):
+    two = sampled.at(n_states=2)
+    assert two.sample.error is None
+    assert str(two.sample).endswith("memberships by extension.")
 
 
 def test_a_sample_is_told(sampled):
