@@ -64,10 +64,10 @@ _SAMPLING = """## States found on a subset of the frames
 The data are {frames:,} frames of alanine dipeptide. A fit of all frames finds {states} states; it is compared
 with fits of subsets whose memberships are extended to all frames (`--fit-frames`). The difference between two
 memberships of a frame is half of the sum of the absolute differences over the states. The table gives its
-mean and its 99th percentile. *True* is the difference from the fit of all frames. The other numbers are those
-that the run prints. *With twice the frames* is the difference from a fit of the sample and as many other frames,
-in these other frames. *With half* is the difference between half of the sample and the sample. *Expected* is the
-larger of these two, times the number of doublings from the sample to all frames.
+mean and its 99th percentile. *True* is the difference from the fit of all frames. The other numbers are
+measured in the run itself. *With twice the frames* is the difference from a fit of the sample and as many
+other frames, in these other frames. *With half* is the difference between half of the sample and the sample.
+*Expected* is the larger of these two, times the number of doublings from the sample to all frames.
 
 {table}
 

@@ -3,7 +3,7 @@
     python benchmarks/sampling.py                        # of all 1,420,738 frames
     python benchmarks/sampling.py --frames 142074 --write docs/performance
 
-*True* is the difference from the fit of all frames; the other numbers are those that `Clustering.sample` gives.
+*True* is the difference from the fit of all frames; the other numbers come from `Clustering.sample`.
 """
 
 import argparse

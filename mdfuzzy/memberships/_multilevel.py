@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -146,11 +147,11 @@ def lump(level: Level, dtype: npt.DTypeLike) -> Level:
     of_level = *level.walk, level.exits, level.log_mass, *level.grouping, np.empty(0, dtype)
     indices, probs = np.empty(0, np.int32), np.empty(0, dtype)
     for start in range(0, count, STRETCH):
-        parts = {}
+        parts: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
-        def lump_part(first: int, last: int, parts: dict = parts, start: int = start) -> None:
+        def lump_part(first: int, last: int, into: dict[int, Any] = parts, start: int = start) -> None:
             ends = start + first, start + last
-            parts[first] = kernels.lump_rows(*ends, *of_level, counts, exits, log_mass)
+            into[first] = kernels.lump_rows(*ends, *of_level, counts, exits, log_mass)
 
         share(lump_part, min(STRETCH, count - start))
         for first in sorted(parts):

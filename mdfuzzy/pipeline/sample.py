@@ -50,7 +50,7 @@ class ExtensionError:
     >>> error.all_frames
     0.03
     >>> print(error)
-    memberships of 50,000 frames by extension differ from those of a fit of 100,000 frames ... may differ by about 0.03 on average
+    memberships of 50,000 frames by extension differ ... by about 0.03 on average
     """
 
     frames: int
@@ -66,7 +66,7 @@ class ExtensionError:
 
     @property
     def all_frames(self) -> float:
-        """The expected mean difference from a fit of all frames, if every doubling of the frames adds as much.
+        """The mean difference to expect from a fit of all frames, if every doubling adds as much.
 
         The difference that one doubling makes is the larger of the two that were measured.
         """
@@ -82,8 +82,8 @@ class ExtensionError:
             states = f" (which has {self.n_states_other} states, not {self.n_states})"
         text = (
             f"memberships of {self.frames:,} frames by extension differ from those of a fit of "
-            f"{self.fitted:,} frames that contains them{states} by {self.mean:.3g} on average, and by at most "
-            f"{self.most:.3g} for 99 % of the frames; {self.agreement:.2%} have the same state"
+            f"{self.fitted:,} frames that contains them{states} by {self.mean:.3g} on average, and by at "
+            f"most {self.most:.3g} for 99 % of the frames; {self.agreement:.2%} have the same state"
         )
         if self.growth < self.doublings:
             text += f". A fit of all frames may differ by about {self.all_frames:.2g} on average"
