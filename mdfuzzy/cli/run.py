@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from mdfuzzy.pipeline.settings import Settings
     from mdfuzzy.workers.cluster import Client
 
+#: A scan over beta solves for the memberships about fifteen times. With more frames it is left out unless it
+#: is requested.
+_SCANNED = 100_000
+
 
 @click.command("run", cls=Command)
 @reading_options
@@ -129,6 +133,9 @@ def command(
     weighted = any(options[name] is not None for name in ("weights", "log_weights"))
     if weighted and click.get_current_context().get_parameter_source("validate") is ParameterSource.DEFAULT:
         options["validate"] = False  # a bias changes the kinetics
+    scan_requested = (
+        click.get_current_context().get_parameter_source("scan_beta") is not ParameterSource.DEFAULT
+    )
     settings = take_settings(options)
     if layout is not None and dask is None:
         raise click.UsageError("--layout needs --dask.")
@@ -145,7 +152,7 @@ def command(
             find_states(
                 session,
                 frames,
-                settings,
+                settings if scan_requested else _without_long_scan(settings, len(frames), say),
                 Path(output),
                 say,
                 bare=bare,
@@ -160,6 +167,15 @@ def command(
             run_once()
         else:
             watch_files(files, run_once, seconds=watch)
+
+
+def _without_long_scan(settings: "Settings", n_frames: int, say: Transcript) -> "Settings":
+    """Return the settings without a scan over beta if it would take long and chooses nothing."""
+    fitted = n_frames if settings.fit_frames is None else min(n_frames, settings.fit_frames)
+    if fitted <= _SCANNED or isinstance(settings.beta, str):
+        return settings
+    say(f"No scan over beta with more than {_SCANNED:,} frames; --scan-beta computes it.")
+    return replace(settings, scan_beta=False)
 
 
 def find_states(

@@ -290,7 +290,7 @@ def _values(case: Case, memberships: Memberships | BetaScan | npt.ArrayLike) -> 
         if memberships.memberships is None or memberships.frames is not None:
             raise InputValueError(
                 "`memberships` must be a scan of all frames that has kept its memberships; got one without, "
-                "or of some of the frames. Use scan_beta on the graph of all frames."
+                "or of some of the frames. `scan_beta(..., max_kept=...)` keeps more."
             )
         pairs = sorted(
             zip(memberships.betas, memberships.memberships, strict=True), key=lambda pair: pair[0] != 2

@@ -21,8 +21,6 @@ def kinetic_criterion(
     data: Trajectories,
     cores: Cores | npt.ArrayLike,
     *,
-    frames: npt.ArrayLike | None = None,
-    states: npt.ArrayLike | None = None,
     epsilon: float = 1e-3,
 ) -> Callable[[Memberships], float]:
     """Return a function that scores memberships by their prediction of the next core, for `scan_beta`.
@@ -36,11 +34,6 @@ def kinetic_criterion(
         The trajectories.
     cores : Cores or (n,) int array
         The cores of the frames.
-    frames : (m,) int array, optional
-        The frames that have memberships, if not all.
-    states : (K',) int array, optional
-        The core of each column of the memberships, if it is not the core of the same number; -1 for none.
-        Columns of the same core are added.
     epsilon : float
         As in `calibration`.
 
@@ -77,10 +70,8 @@ def kinetic_criterion(
     """
     check_data(data)
     check_unbiased(data)
-    chosen = np.arange(len(data)) if frames is None else np.asarray(frames)
-    mask = np.zeros(len(data), bool)
-    mask[chosen] = True
-    case = make_case(data, cores, "next", mask)
+    every = np.ones(len(data), bool)
+    case = make_case(data, cores, "next", every)
     if case.n_transitions < _ENOUGH:
         problem = f"the trajectories go {case.n_transitions} times from one core to another"
         if case.n_transitions == 0:
@@ -90,20 +81,17 @@ def kinetic_criterion(
             )
         warn_user(f"Only few transitions tell one beta from another: {problem}.")
     epsilon = check_real("epsilon", epsilon, above=0)
-    use = case.scored[chosen]
-    outcomes = case.outcomes[chosen][use]
-    reference = np.log(epsilon + case.frequencies(mask)[outcomes]).mean()
-    states = np.arange(case.n_states) if states is None else np.asarray(states)
-    columns = np.eye(case.n_states + 1)[states][:, :-1]
+    use = case.scored
+    outcomes = case.outcomes[use]
+    reference = np.log(epsilon + case.frequencies(every)[outcomes]).mean()
 
     def score(memberships: Memberships) -> float:
-        if memberships.values.shape != (len(use), len(states)):
+        if memberships.values.shape != (len(use), case.n_states):
             raise InputValueError(
-                f"`memberships` must have shape {(len(use), len(states))}, of the frames and states of the "
+                f"`memberships` must have shape {(len(use), case.n_states)}, of the frames and states of the "
                 f"criterion; got {memberships.values.shape}."
             )
-        chances = memberships.values[use] @ columns
-        came = chances[np.arange(len(outcomes)), outcomes]
+        came = memberships.values[use, outcomes]
         return 1.0 - float(np.log(epsilon + came).mean() / reference)
 
     return score

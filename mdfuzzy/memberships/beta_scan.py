@@ -13,6 +13,7 @@ from mdfuzzy._check import (
     InputValueError,
     ReadOnly,
     check_finite,
+    check_int,
     check_numbers,
     check_real,
     check_type,
@@ -31,8 +32,8 @@ _LEVEL = 0.2
 _TOLERANCE = 1e-7
 #: The beginning of the note that lists the requested betas that were not solved.
 LEFT_OUT = "Left out of the scan"
-#: Number of frames for which a scan is still fast.
-MAX_FRAMES = 100_000
+#: The largest number of frames whose memberships at every beta are kept.
+MAX_KEPT = 100_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,13 +57,14 @@ class BetaScan(ReadOnly):
         The number of plateaus of H as a function of log beta.
     notes : tuple of str
         Reservations about the choice, and the betas that were left out; empty if there are none.
-    frames : (n,) int array or None
-        The scanned frames, if not all.
+    frames : (m,) int array or None
+        The frames whose memberships are kept; None for all.
     residuals, row_sum_errors : (m,) float64
         The residuals and row-sum errors of the solves, which end earlier than in `solve_memberships`: see
         `scan_beta`.
     memberships : (m, n, K) float32 or None
-        The memberships at each beta; each row, with its lost probability, is divided by its sum.
+        The memberships of the kept frames at each beta; each row, with its lost probability, is divided by
+        its sum.
 
     See Also
     --------
@@ -119,18 +121,15 @@ def default_betas(low: float = 0.3, high: float = 20.0, number: int = 13) -> np.
     return np.unique(np.concatenate([np.geomspace(low, high, number), [1.0, 2.0, np.inf]]))
 
 
-def scan_frames(n: int, *, max_frames: int = MAX_FRAMES) -> np.ndarray | None:
-    """Return the evenly spaced frames to scan out of n; None if there are few enough to scan all.
-
-    The neighbours, density, peaks and cores must be computed again for the frames to scan. A graph of all
-    frames has too few edges between them for a walk.
+def kept_frames(n: int, *, max_kept: int = MAX_KEPT) -> np.ndarray | None:
+    """Return at most `max_kept` evenly spaced frames out of n; None if these are all frames.
 
     Examples
     --------
-    >>> scan_frames(10, max_frames=4)
+    >>> kept_frames(10, max_kept=4)
     array([0, 3, 6, 9])
     """
-    return None if n <= max_frames else np.linspace(0, n - 1, max_frames).astype(np.int64)
+    return None if n <= max_kept else np.linspace(0, n - 1, max_kept).astype(np.int64)
 
 
 def scan_beta(
@@ -140,8 +139,8 @@ def scan_beta(
     *,
     betas: Sequence[float] | None = None,
     criterion: Callable[[Memberships], float] | None = None,
-    frames: npt.ArrayLike | None = None,
     weights: npt.ArrayLike | None = None,
+    max_kept: int = MAX_KEPT,
     **options: object,
 ) -> BetaScan:
     """Solve for the memberships over a range of walk temperatures beta, and choose one.
@@ -157,7 +156,7 @@ def scan_beta(
     Parameters
     ----------
     graph, log_density, cores
-        As for `solve_memberships`, for all frames or for the frames that `scan_frames` returns.
+        As for `solve_memberships`.
     betas : sequence of float, optional
         13 values even in log beta from 0.3 to 20, and 1, 2 and infinity, by default. With a criterion, 2 is
         always among them: any other choice has to be better than the temperature of the simulation. Betas
@@ -165,10 +164,11 @@ def scan_beta(
     criterion : callable, optional
         Takes `Memberships` and returns a score to maximise, such as their skill in predicting the next core
         of the trajectories, `kinetics.kinetic_criterion`. The choice may then be infinite.
-    frames : (n,) int array, optional
-        The frames that are scanned, if not all; stored in the result.
     weights : (n,) array, optional
         Weights of the points in the mean of their entropies.
+    max_kept : int
+        With more frames, the result holds the memberships of this many, evenly spaced. The entropies and
+        scores are computed on all frames.
     **options
         Passed on to `solve_memberships` (sampled, walk_weights, kernel, bandwidth, dimension, unit_density,
         tolerance, n_jobs).
@@ -182,8 +182,7 @@ def scan_beta(
     Raises
     ------
     ValueError
-        If `betas` holds fewer than three different finite numbers, or `frames` does not have one index per
-        point.
+        If `betas` holds fewer than three different finite numbers, or `max_kept` is below 1.
     TypeError
         If `criterion` is not a function.
 
@@ -221,18 +220,12 @@ def scan_beta(
                 f"{criterion!r}. `kinetics.kinetic_criterion` makes one."
             )
         asked = np.union1d(asked, [2.0])  # the reference of any choice
-    if frames is not None:
-        frames = np.asarray(frames)
-        if frames.shape != (len(graph),):
-            raise InputValueError(
-                f"`frames` must have one index per point of `graph`, shape ({len(graph)},); got shape "
-                f"{frames.shape}."
-            )
+    frames = kept_frames(len(graph), max_kept=check_int("max_kept", max_kept, 1))
     counted = None if weights is None else check_finite("weights", check_numbers("weights", weights))
     scanned, left_out = _solvable(asked, graph, log_density, options)
     entropy, scores = np.empty(len(scanned)), np.full(len(scanned), np.nan)
     residuals, errors = np.empty(len(scanned)), np.empty(len(scanned))
-    kept = np.empty((len(scanned), len(graph), len(cores)), np.float32)
+    kept = np.empty((len(scanned), len(graph) if frames is None else len(frames), len(cores)), np.float32)
     start: np.ndarray | None = None
     # With disable=None tqdm checks whether it writes to a terminal.
     for at in tqdm(range(len(scanned) - 1, -1, -1), unit=" betas", desc="beta", disable=None):
@@ -243,7 +236,8 @@ def scan_beta(
         residuals[at], errors[at] = mu.residual, mu.row_sum_error
         if criterion is not None:
             scores[at] = check_real("criterion(memberships)", criterion(mu))
-        start = kept[at] = mu.values
+        start = mu.values
+        kept[at] = start if frames is None else start[frames]
     falls = -np.gradient(entropy[np.isfinite(scanned)], np.log(scanned[np.isfinite(scanned)]))
     if criterion is None:
         scores[: len(falls)] = falls

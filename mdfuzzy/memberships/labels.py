@@ -51,7 +51,7 @@ def warn_of_other_labels(memberships: Memberships, cores: Cores, weights: np.nda
         agree = np.average(memberships.hard == cores.basins, weights=weights)
         warn_user(
             f"Labels and basins have different {what} for some states: {told}{noun}. They agree "
-            f"for {agree:.1%} of {whole}. Larger cores bring them together (`core_reach`), and so does a "
+            f"for {agree:.1%} of {whole}. Larger cores bring them together (`core_agreement`), and so does a "
             "smaller beta."
         )
 

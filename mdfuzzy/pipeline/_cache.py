@@ -24,13 +24,13 @@ from mdfuzzy.pipeline.settings import Settings
 
 #: The revision of the steps. Increase it whenever a step gives a different result for the same input: saved
 #: results are then computed again.
-REVISION = 9
+REVISION = 10
 #: The array of a saved step that holds its warnings.
 _WARNINGS = "warnings"
 #: Fields of a clustering that are not results of steps.
 _OF_THE_RUN = ("settings", "sample", "chosen", "warnings")
 #: Parameters of steps that do not change the result, and so are not part of its key.
-_MEANS = ("n_jobs", "progress", "blocks", "room", "client", "layout", "elsewhere", "earlier", "check_frames")
+_MEANS = ("n_jobs", "progress", "blocks", "room", "client", "layout", "earlier", "check_frames")
 #: The array that holds the revision, in a saved step that a later run can extend.
 _GROWS = "revision"
 
@@ -97,9 +97,6 @@ class Step:
         The message logged when a possibly long step begins.
     when : callable
         Takes the settings and returns whether they request this step; otherwise its result is None.
-    elsewhere : tuple of str
-        The steps that this step also runs on other data. Its keyword-only parameter `elsewhere` is a function
-        that returns the `Run` of these data. The result depends on the settings of these steps, too.
     explain : callable or None
         Returns a sentence about an automatic choice, or None. Takes the result before the arguments of the
         function.
@@ -109,7 +106,6 @@ class Step:
     saved: bool
     message: str
     when: Callable[[Settings], bool]
-    elsewhere: tuple[str, ...] = ()
     explain: Callable[..., str | None] | None = None
     content: bool = False
     inputs: tuple[str, ...] = field(init=False)
@@ -145,13 +141,12 @@ def step(
     saved: bool = True,
     message: str = "",
     when: Callable[[Settings], bool] = lambda settings: True,
-    elsewhere: tuple[str, ...] = (),
     content: bool = False,
 ) -> Callable[[Callable[..., Any]], Step]:
     """Declare a function as the step with the name of the function; see `Step`."""
 
     def declare(function: Callable[..., Any]) -> Step:
-        STEPS[function.__name__] = Step(function, saved, message, when, elsewhere, content=content)
+        STEPS[function.__name__] = Step(function, saved, message, when, content=content)
         return STEPS[function.__name__]
 
     return declare
@@ -168,7 +163,7 @@ def settings_of(*names: str) -> set[str]:
     """
     found: set[str] = set()
     for each in (STEPS[name] for name in names if name in STEPS):
-        found |= {*each.settings} | settings_of(*each.inputs, *each.elsewhere)
+        found |= {*each.settings} | settings_of(*each.inputs)
     return found
 
 
@@ -221,7 +216,6 @@ class Run(Mapping[str, Any]):
         self._keys = dict.fromkeys(inputs, key)
         own = {
             "n_jobs": settings.n_jobs,
-            "elsewhere": lambda data: Run(settings, {"data": data}),
             "room": np.zeros if store is None else store.scratch,
         }
         self._means = {**dict.fromkeys(_MEANS), **own, **(means or {})}
@@ -257,8 +251,7 @@ class Run(Mapping[str, Any]):
             return None
         arguments = [self[each] for each in made.inputs]
         options = {each: getattr(self.settings, each) for each in made.settings}
-        used = {each: getattr(self.settings, each) for each in settings_of(*made.elsewhere)} | options
-        key = _hash([REVISION, name, {each: self._keys[each] for each in made.inputs}, used])
+        key = _hash([REVISION, name, {each: self._keys[each] for each in made.inputs}, options])
         result = self._load_or_compute(name, made, arguments, options, key)
         scalar = result is None or isinstance(result, int | float | str)
         self._keys[name] = repr(result) if scalar and not made.saved else key

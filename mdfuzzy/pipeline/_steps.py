@@ -4,8 +4,7 @@ A positional parameter is the result of the step of that name. A keyword-only pa
 name: see `Step`. A new step is a function here; a field of `Clustering` of the same name holds its result.
 """
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -272,7 +271,7 @@ def cores(
     weights: np.ndarray | None,
     *,
     core_rule: CoreRule,
-    core_reach: float,
+    core_agreement: float,
     core_share: float,
     core_least: float,
     n_jobs: int | None,
@@ -287,7 +286,7 @@ def cores(
             min_prominence=prominence,
             sampled=sampled_density,
             weights=weights,
-            reach=core_reach,
+            agreement=core_agreement,
             dimension=dimension,
             n_jobs=n_jobs,
         )
@@ -328,7 +327,6 @@ def walk(neighbors: Neighbors, graph: Graph, k: int, *, walk_graph: WalkGraph) -
 @step(
     message="solving for memberships over a range of beta",
     when=lambda settings: settings.scan_beta or isinstance(settings.beta, str),
-    elsewhere=("walk", "log_density", "sampled_density", "cores", "dimension", "bandwidth"),
 )
 def beta_scan(
     data: Trajectories | None,
@@ -346,9 +344,8 @@ def beta_scan(
     walk_weights: WalkWeights,
     unit_density: bool,
     n_jobs: int | None,
-    elsewhere: Callable[[Trajectories], Mapping[str, Any]],
 ) -> BetaScan:
-    """Solve for memberships over a range of beta; with very many frames, on a sample of them."""
+    """Solve for memberships over a range of beta."""
     found = {
         "walk": walk,
         "log_density": log_density,
@@ -362,7 +359,6 @@ def beta_scan(
         data,
         found,
         milestones,
-        elsewhere,
         beta=beta,
         kernel=kernel,
         walk_weights=walk_weights,

@@ -31,7 +31,7 @@ _SETTINGS = (
         "bandwidth",
         "level",
         "core_rule",
-        "core_reach",
+        "core_agreement",
         "core_share",
         "core_least",
     ),
@@ -105,7 +105,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         bandwidth: float | None = None,
         level: float = 0.01,
         core_rule: CoreRule = "reach",
-        core_reach: float = 0.07,
+        core_agreement: float = 0.9,
         core_share: float = 0.1,
         core_least: float = 0.0005,
         walk_graph: WalkGraph = "union",
@@ -124,7 +124,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         self.bandwidth = bandwidth
         self.level = level
         self.core_rule = core_rule
-        self.core_reach = core_reach
+        self.core_agreement = core_agreement
         self.core_share = core_share
         self.core_least = core_least
         self.walk_graph = walk_graph

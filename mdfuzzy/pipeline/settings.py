@@ -178,16 +178,16 @@ class Settings:
     )
     core_rule: CoreRule = _setting(
         "reach",
-        "Extent of a core around its peak. reach: large enough that a walk that has entered the basin "
-        "reaches the core before it leaves; prominence: down by half the prominence threshold; point: the "
+        "Extent of a core around its peak. reach: large enough that the walk from the frames of the basin "
+        "reaches the core before any other; prominence: down by half the prominence threshold; point: the "
         "peak alone; saddle: half-way down to the saddle; share: a fraction of the basin.",
         expert=True,
     )
-    core_reach: float = _setting(
-        0.07,
-        "For core rule 'reach': the probability that a walk that has entered a basin reaches its core before "
-        "it leaves the basin.",
-        lambda name, value: check_real(name, value, above=0, at_most=0.99),
+    core_agreement: float = _setting(
+        0.9,
+        "For core rule 'reach': the fraction of the frames of each basin whose largest membership is in the "
+        "state of this basin.",
+        lambda name, value: check_real(name, value, above=0, at_most=0.999),
         expert=True,
     )
     core_share: float = _setting(

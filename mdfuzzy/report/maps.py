@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from mdfuzzy.memberships.beta_scan import BetaScan
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.bins import Bins, suggest_bins
 from mdfuzzy.plots.places import push_apart
@@ -53,30 +52,16 @@ def solutions(result: Clustering) -> list[Solution]:
     """Return the memberships at every beta that was solved for, the coldest first.
 
     At the beta that was used they are those of all frames.
-
-    States that were found in the scanned frames only get the numbers of those that share
-    most of their frames; a scan that found another number of states is left out.
     """
     found = [Solution(result.memberships.beta, result.memberships.values)]
     scan = result.beta_scan
-    if scan is not None and scan.memberships is not None and scan.memberships.shape[2] == result.n_states:
-        order = _same_numbers(result, scan.memberships, scan.frames)
+    if scan is not None and scan.memberships is not None:
         found += [
-            Solution(float(beta), values[:, order], scan.frames)
+            Solution(float(beta), values, scan.frames)
             for beta, values in zip(scan.betas, scan.memberships, strict=True)
             if not np.isclose(beta, result.memberships.beta, rtol=1e-9, atol=0.0)
         ]
     return sorted(found, key=lambda each: each.beta)
-
-
-def _same_numbers(result: Clustering, scanned: np.ndarray, frames: np.ndarray | None) -> np.ndarray:
-    """Return which column of the scanned memberships is state 0, 1, ... of the result."""
-    if frames is None:
-        return np.arange(result.n_states)
-    from scipy.optimize import linear_sum_assignment
-
-    nearest = np.argmin(np.abs(1 / cast("BetaScan", result.beta_scan).betas - 1 / result.memberships.beta))
-    return linear_sum_assignment(-result.memberships.values[frames].T @ scanned[nearest])[1]
 
 
 def projections(result: Clustering) -> dict[str, Callable[[], Projection]]:

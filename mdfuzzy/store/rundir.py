@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from math import inf, prod
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -43,8 +43,8 @@ _DATA, _RUN = "data", "run.json"
 _FEATURES = "features"
 #: The weights of the frames, kept beside the steps: the files of the trajectories do not hold them.
 _WEIGHTS = "frame_weights"
-#: Old names of settings in folders of this format.
-_RENAMED = {"weights": "walk_weights"}
+#: Old names of settings in folders of this format; None if there is no such setting any more.
+_RENAMED = {"weights": "walk_weights", "core_reach": None}
 #: Folders of the blocks of unfinished steps end like this.
 _PARTS = ".parts"
 #: The entry of a saved step that holds the fingerprint of the data it is for.
@@ -113,11 +113,12 @@ class RunDir:
         run = self._read_run()
         if run is None:
             return None
-        values: dict[str, Any] = {
+        values: dict[str | None, Any] = {
             _RENAMED.get(name, name): inf if value == "inf" else value
             for name, value in run["settings"].items()
         }
-        return Settings(**values)
+        values.pop(None, None)
+        return Settings(**cast("dict[str, Any]", values))
 
     @property
     def data_summary(self) -> str | None:

@@ -102,6 +102,23 @@ def test_options_become_settings(options, settings):
     assert parsed(*options) == mf.Settings(**({"scan_beta": True, "validate": True} | settings))
 
 
+def test_a_long_scan_over_beta_is_left_out_unless_requested(files, tmp_path, capsys, monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        "mdfuzzy.cli.run.find_states",
+        lambda session, frames, settings, *_, **__: seen.append(settings.scan_beta),
+    )
+    monkeypatch.setattr("mdfuzzy.cli.run._SCANNED", 10)
+    basic = ["run", *(str(path) for path in sorted(files.glob("*.xtc"))), "--top", str(files / "top.pdb")]
+    for options in ([], ["--scan-beta"], ["--beta", "entropy"], ["--fit-frames", "10"]):
+        assert main([*basic, "-o", str(tmp_path / "out"), *options]) == 0
+        told = (
+            "No scan over beta with more than 10 frames; --scan-beta computes it." in capsys.readouterr().out
+        )
+        assert told is (options == [])
+    assert seen == [False, True, True, True]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -339,13 +339,6 @@ def test_criterion_is_the_skill_of_the_next_core(chain):
         exponent=0.0,
     )
     assert score(memberships) == pytest.approx(chain.skill, abs=0.01)
-    some = np.arange(0, len(chain.data), 3)
-    some_score = mf.kinetics.kinetic_criterion(chain.data, chain.labels, frames=some, states=[1, 0, 2, -1])
-    swapped = np.column_stack([chain.predictions[some][:, [1, 0, 2]], np.zeros(len(some))])
-    few = mf.Memberships(
-        values=swapped, lost=np.zeros(len(some)), beta=2.0, log_weights=np.zeros(len(some)), exponent=0.0
-    )
-    assert some_score(few) == pytest.approx(chain.skill, abs=0.02)
 
 
 def test_few_transitions_are_few_reasons():

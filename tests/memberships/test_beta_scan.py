@@ -158,14 +158,20 @@ def test_rows_are_divided_by_their_sums_so_that_scores_take_them(monkeypatch):
     assert_array_equal(scan.row_sum_errors, 9e-5)
 
 
-def test_frames_to_scan_are_even_and_kept():
-    assert beta_scan.scan_frames(100_000) is None
-    frames = beta_scan.scan_frames(1_420_738)
+def test_keeps_the_memberships_of_a_limited_number_of_frames():
+    assert beta_scan.kept_frames(100_000) is None
+    frames = beta_scan.kept_frames(1_420_738)
     assert len(np.unique(frames)) == 100_000
     assert set(np.diff(frames)) <= {14, 15}
     graph, cores = path()
-    scan = mf.scan_beta(graph, np.zeros(5), cores, betas=[1, 2, 3], frames=[0, 10, 20, 30, 40])
-    assert_array_equal(scan.frames, [0, 10, 20, 30, 40])
+    whole = mf.scan_beta(graph, np.zeros(5), cores, betas=[1, 2, 3])
+    some = mf.scan_beta(graph, np.zeros(5), cores, betas=[1, 2, 3], max_kept=3)
+    assert whole.frames is None
+    assert_array_equal(some.frames, [0, 2, 4])
+    assert_array_equal(some.memberships, whole.memberships[:, [0, 2, 4]])
+    assert_array_equal(some.entropy, whole.entropy)
+    with pytest.raises(ValueError, match="`max_kept` must be"):
+        mf.scan_beta(graph, np.zeros(5), cores, max_kept=0)
 
 
 @pytest.mark.parametrize("betas", [[1, 2], [1, 2, np.inf], [1, 2, -3], [1, 2, np.nan], [[1, 2, 3]]])

@@ -7,70 +7,117 @@ from helpers.graphs import path_graph
 import mdfuzzy as mf
 
 
-def two_hills(n):
-    """Two flat hills of n points in a row, a peak at the middle of each, joined by a dip of one point."""
-    hill = np.zeros(n)
-    hill[n // 2] = 1e-6
-    return np.concatenate([hill + 1.0, [0.0], hill * 0.5 + 1.0])
+def hills(*lengths):
+    """Flat hills of these numbers of points in a row, with a peak at the middle of each and dips between."""
+    values = []
+    for place, length in enumerate(lengths):
+        hill = 1 - 1e-9 * np.abs(np.arange(length) - length // 2)
+        hill[length // 2] += 1e-6 / (1 + place)
+        values += [hill, [1 - 1e-6]]
+    return np.concatenate(values[:-1])
 
 
-@pytest.mark.parametrize("reach", [0.3, 0.1, 0.05])
-def test_the_gambler_in_a_flat_basin(reach):
-    # Without pull a walk that has just entered reaches a core s points away with probability 1 / (s + 1).
-    values = two_hills(41)
-    graph = path_graph(len(values))
+def kept(cores, memberships):
+    """The share of each basin whose largest membership is in its state."""
+    same = memberships.hard == cores.basins
+    return np.array([same[cores.basins == state].mean() for state in range(len(cores))])
+
+
+@pytest.mark.parametrize("lengths", [(41, 21), (81, 21), (21, 101, 21), (41, 41)])
+@pytest.mark.parametrize("agreement", [0.7, 0.9, 0.98])
+def test_the_smallest_core_for_a_gambler(lengths, agreement):
+    # On a path every border is one edge, so the prediction is exact. Without pull the labels change half-way
+    # between two cores.
+    values = hills(*lengths)
+    graph, states = path_graph(len(values)), range(len(lengths))
     peaks = mf.compute_persistence(graph, values)
-    # The exponent of a radius graph at beta = 2 is -1/2: the flat parts are free of pull up to 1e-6.
-    cores = mf.find_reached_cores(graph, values, peaks, states=[0, 1], reach=reach)
-    for state in range(2):
-        core = np.flatnonzero(cores.core_of == state)
-        inside = np.flatnonzero(cores.basins == state)
-        border = inside.max() if inside.min() == 0 else inside.min()
-        steps = np.abs(core - border).min()
-        assert cores.peaks[state] in core
-        assert steps <= np.ceil(1 / reach)
+    # At beta = 2 the exponent of a radius graph is -1/2: the flat hills have no pull up to 1e-6.
+    cores = mf.find_reached_cores(
+        graph, values, peaks, states=states, agreement=agreement, min_prominence=1e-8
+    )
+    memberships = mf.solve_memberships(graph, values, cores, beta=2.0)
+    points = 2 / cores.basin_sizes  # ties at the border, and the dip
+    assert np.all(kept(cores, memberships) >= agreement - points)
+    grown = np.flatnonzero(cores.sizes > 4)
+    assert len(grown) or agreement < 0.98 or lengths[0] == lengths[1]
+    for state in grown:
+        size = cores.sizes[state] / 1.05 - 3
+        options = {"states": states, "rule": "share", "share": size / cores.basin_sizes[state]}
+        smaller = np.where(
+            cores.basins == state, mf.find_cores(graph, values, peaks, **options).core_of, cores.core_of
+        )
+        less = mf.Cores(cores.basins, smaller, cores.peaks, cores.prominence)
+        found = mf.solve_memberships(graph, values, less, beta=2.0)
+        assert kept(less, found)[state] < agreement + points[state]
 
 
-def hexagon(seed=0, n=4000):
-    """Two broad wells of unequal size."""
+def mixture(seed=0, n=3000):
+    """Four wells of unequal size and width in three dimensions, in a row that bends."""
     rng = np.random.default_rng(seed)
-    points = rng.normal(size=(n, 3))
-    points[:, 0] += np.where(rng.random(n) < 0.7, 1.9, -1.9)
+    places = np.array([[0.0, 0.0, 0.0], [3.2, 0.0, 0.0], [4.4, 3.0, 0.0], [4.4, 4.0, 2.6]])
+    state = rng.choice(4, n, p=[0.55, 0.2, 0.15, 0.1])
+    points = places[state] + np.array([1.2, 0.8, 0.8, 0.7])[state][:, None] * rng.normal(size=(n, 3))
     neighbors = mf.euclidean_neighbors(points, n_neighbors=60)
     graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors, dimension=3.0)
     peaks = mf.compute_persistence(graph, log_density)
     tree = mf.build_state_tree(neighbors, graph, log_density, peaks, dimension=3.0)
-    return graph, log_density, peaks, tree.at(n_states=2)
+    return (graph, log_density, peaks), tree.at(n_states=4)
 
 
-def test_cores_grow_with_the_reach_and_hold_the_smaller_ones():
-    graph, log_density, peaks, states = hexagon()
-    before = mf.find_cores(graph, log_density, peaks, states=states, least=0.0)
-    for reach in (0.05, 0.2, 0.5, 0.8):
-        cores = mf.find_reached_cores(graph, log_density, peaks, states=states, reach=reach, dimension=3.0)
-        assert np.all(cores.sizes >= before.sizes)
+@pytest.mark.parametrize("seed", range(4))
+def test_labels_follow_the_basins(seed):
+    data, states = mixture(seed)
+    shares = []
+    for agreement in (0.5, 0.9):
+        cores = mf.find_reached_cores(*data, states=states, dimension=3.0, agreement=agreement)
+        memberships = mf.solve_memberships(*data[:2], cores, beta=2.0, dimension=3.0)
+        shares.append(kept(cores, memberships))
+    assert np.all(shares[1] > 0.87)
+    assert np.all(shares[0] > 0.45)
+    assert np.mean(memberships.hard == cores.basins) > 0.93
+
+
+def test_cores_hold_the_smaller_ones_and_lie_in_their_basins():
+    data, states = mixture()
+    before = mf.find_cores(*data, states=states, least=0.0)
+    for agreement in (0.5, 0.9, 0.97):
+        cores = mf.find_reached_cores(*data, states=states, agreement=agreement, dimension=3.0)
         assert np.all(cores.core_of[before.core_of >= 0] == before.core_of[before.core_of >= 0])
         assert np.all((cores.core_of < 0) | (cores.core_of == cores.basins))
         before = cores
-    assert np.all(before.sizes > 20)
+    assert before.sizes.sum() > 50
 
 
-def test_labels_follow_the_basins():
-    graph, log_density, peaks, states = hexagon(1)
-    cores = mf.find_reached_cores(graph, log_density, peaks, states=states, dimension=3.0)
-    memberships = mf.solve_memberships(graph, log_density, cores, beta=2.0, dimension=3.0)
-    assert np.mean(memberships.hard == cores.basins) > 0.95
-    ratio = np.bincount(memberships.hard, minlength=2) / cores.basin_sizes
-    assert np.all(np.abs(ratio - 1) < 0.15)
+def test_cores_that_suffice_stay_as_they_are():
+    points = np.random.default_rng(0).normal(size=(600, 2)) + 4 * np.repeat([0, 1], 300)[:, None]
+    neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
+    graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
+    peaks = mf.compute_persistence(graph, log_density)
+    cores = mf.find_reached_cores(graph, log_density, peaks, min_prominence=1.0)
+    plain = mf.find_cores(graph, log_density, peaks, min_prominence=1.0, least=0.0)
+    np.testing.assert_array_equal(cores.core_of, plain.core_of)
 
 
 def test_the_number_of_threads_changes_nothing():
-    graph, log_density, peaks, states = hexagon(2, 1500)
+    data, states = mixture(2, 1500)
     one, two = (
-        mf.find_reached_cores(graph, log_density, peaks, states=states, reach=0.3, dimension=3.0, n_jobs=jobs)
+        mf.find_reached_cores(*data, states=states, agreement=0.97, dimension=3.0, n_jobs=jobs)
         for jobs in (1, 2)
     )
     np.testing.assert_array_equal(one.core_of, two.core_of)
+
+
+def test_weights_count_in_the_share():
+    # All weight lies far from the border, where the labels are right in any case: no core has to grow.
+    values = hills(41, 21)
+    graph = path_graph(len(values))
+    peaks = mf.compute_persistence(graph, values)
+    options = {"states": [0, 1], "min_prominence": 1e-8, "agreement": 0.98}
+    plain = mf.find_reached_cores(graph, values, peaks, **options)
+    weights = np.zeros(len(values))
+    weights[plain.peaks] = 1.0
+    some = mf.find_reached_cores(graph, values, peaks, **options, weights=weights)
+    assert plain.sizes.sum() > some.sizes.sum()
 
 
 def test_a_basin_without_a_way_out_keeps_its_core():
@@ -78,15 +125,15 @@ def test_a_basin_without_a_way_out_keeps_its_core():
     neighbors = mf.euclidean_neighbors(points, n_neighbors=30)
     graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
     peaks = mf.compute_persistence(graph, log_density)
-    cores = mf.find_reached_cores(graph, log_density, peaks, min_prominence=2.0, reach=0.9)
+    cores = mf.find_reached_cores(graph, log_density, peaks, min_prominence=2.0, agreement=0.99)
     plain = mf.find_cores(graph, log_density, peaks, min_prominence=2.0, least=0.0)
     np.testing.assert_array_equal(cores.core_of, plain.core_of)
 
 
 @pytest.mark.parametrize("bad", [0.0, 1.0, -1.0])
-def test_a_reach_outside_its_range_is_refused(bad):
+def test_an_agreement_outside_its_range_is_refused(bad):
     graph, values = path_graph(5), [0.0, 2.0, 1.0, 3.0, 0.0]
-    with pytest.raises(ValueError, match=r"`reach` must be a finite number > 0 and <= 0.99; got"):
+    with pytest.raises(ValueError, match=r"`agreement` must be a finite number > 0 and <= 0.999; got"):
         mf.find_reached_cores(
-            graph, values, mf.compute_persistence(graph, values), min_prominence=0.5, reach=bad
+            graph, values, mf.compute_persistence(graph, values), min_prominence=0.5, agreement=bad
         )

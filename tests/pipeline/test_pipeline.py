@@ -121,23 +121,16 @@ def test_chooses_beta_by_the_entropy():
     assert result.warnings == result.beta_scan.notes
 
 
-def few(monkeypatch, number: int) -> None:
-    """Let beta be chosen on so many frames."""
-    monkeypatch.setattr(_beta, "scan_frames", partial(beta_scan.scan_frames, max_frames=number))
-
-
 @pytest.mark.filterwarnings("ignore:H has")
-def test_chooses_beta_on_some_of_very_many_frames(monkeypatch):
-    few(monkeypatch, 400)
-    trajectories = blobs(600, 600, apart=4.0)
-    result = mf.cluster(trajectories, mf.Settings(beta="entropy"))
-    assert_array_equal(result.beta_scan.frames, beta_scan.scan_frames(1200, max_frames=400))
-    assert "(of 400 frames, evenly spaced)" in result.chosen["beta"]
-    # The same as a clustering of those frames alone: neighbours, density and cores are found anew.
-    alone = mf.cluster(np.concatenate(trajectories)[result.beta_scan.frames], mf.Settings(beta="entropy"))
-    assert_array_equal(result.beta_scan.entropy, alone.beta_scan.entropy)
-    assert result.memberships.beta == alone.beta_scan.beta
-    assert result.memberships.values.shape == (1200, 2)
+def test_scans_the_states_of_all_frames_however_many(monkeypatch):
+    trajectories, settings = blobs(600, 600, apart=4.0), mf.Settings(beta="entropy")
+    whole = mf.cluster(trajectories, settings)
+    monkeypatch.setattr(_beta, "scan_beta", partial(beta_scan.scan_beta, max_kept=400))
+    some = mf.cluster(trajectories, settings)
+    assert_array_equal(some.beta_scan.frames, beta_scan.kept_frames(1200, max_kept=400))
+    assert_array_equal(some.beta_scan.entropy, whole.beta_scan.entropy)
+    assert some.memberships.beta == whole.memberships.beta
+    assert_array_equal(some.beta_scan.memberships, whole.beta_scan.memberships[:, some.beta_scan.frames])
 
 
 def hopping(n_trajectories: int = 4, length: int = 600, seed: int = 0) -> list[np.ndarray]:
@@ -174,26 +167,6 @@ def test_chooses_beta_by_the_next_core():
     )
     assert f"loss is {scan.scores.max():.1%} below that of a constant prediction" in text
     assert text.endswith(f"({scan.scores[scan.betas == 2][0]:.1%} at beta = 2).")
-
-
-def test_chooses_beta_by_the_next_core_on_some_of_very_many_frames(monkeypatch):
-    few(monkeypatch, 1000)
-    trajectories = hopping()
-    result = mf.cluster(trajectories, mf.Settings(beta="kinetic", **TWO))
-    scan = result.beta_scan
-    assert scan.memberships.shape == (len(scan.betas), 1000, 2)
-    assert "(of 1,000 frames, evenly spaced)" in result.chosen["beta"]
-    # Where the molecule goes is seen in all frames, and the states of the few are matched with those of all.
-    outcomes = mf.kinetics.find_outcomes(result.data, result.milestones)
-    use = (outcomes.transitions[scan.frames] >= 0) & (outcomes.next[scan.frames] >= 0)
-    came = outcomes.next[scan.frames][use]
-    alone = mf.cluster(np.concatenate(trajectories)[scan.frames], mf.Settings(**TWO))
-    order = result.cores.basins[scan.frames[alone.cores.peaks]]
-    assert sorted(order) == [0, 1]
-    chances = scan.memberships[:, use][:, :, np.argsort(order)][:, np.arange(len(came)), came]
-    constant = np.bincount(came, minlength=2) / len(came)
-    expected = 1 - np.log(1e-3 + chances).mean(axis=1) / np.log(1e-3 + constant[came]).mean()
-    assert_allclose(scan.scores, expected, atol=1e-5)
 
 
 def test_no_beta_by_the_next_core_without_passages_or_time():
@@ -239,15 +212,6 @@ def test_scans_beta_beside_a_number():
     assert result.memberships.beta == 1.7
     assert "beta" not in result.chosen
     assert result.warnings == ()
-
-
-@pytest.mark.filterwarnings("ignore:H ", "ignore:There is one state")
-def test_warns_if_the_states_of_those_frames_are_others(monkeypatch):
-    few(monkeypatch, 60)
-    with pytest.warns(
-        UserWarning, match=r"beta was chosen on 60 of the frames, in which there are \d states, "
-    ):
-        mf.cluster(blobs(600, 60, apart=6.0), mf.Settings(beta="entropy", k=20))
 
 
 def test_periodic_features_and_frames_stay_what_they_are_when_some_are_picked():
