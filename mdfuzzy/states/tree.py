@@ -149,8 +149,13 @@ class StateTree(ReadOnly):
         return float(self.noise.inflation[0]) ** 2 > 1 / _DEPENDENT
 
     @property
+    def smallest_state(self) -> int:
+        """The number of such frames that hold 2k independent frames: no smaller state can be detected."""
+        return int(np.ceil(2 * self.k * self.n_frames / self.n_independent))
+
+    @property
     def enough_frames(self) -> int:
-        """The number of such frames that would hold ten neighbourhoods of 2k independent frames."""
+        """The number of such frames that would hold ten states of the smallest size that can be detected."""
         return int(np.ceil(2 * _FEW * self.k * self.n_frames / self.n_independent))
 
     @property
@@ -167,7 +172,7 @@ class StateTree(ReadOnly):
             equal = "" if self.n_effective is None else f" (effectively {self.n_effective:,.0f})"
             found.append(
                 f"{self.n_frames:,} frames{equal} are too few (at least {self.enough_frames:,} are needed: "
-                f"states of fewer than {2 * self.k} frames cannot be detected)"
+                f"states of fewer than {self.smallest_state:,} frames cannot be detected)"
             )
         elif self.in_time is not None and self.dependent:
             found.append(f"frames are not independent ({self.in_time})")
@@ -196,7 +201,9 @@ class StateTree(ReadOnly):
             return f"{number}, POORLY determined: {'; '.join(self.doubts)}"
         return (
             f"{number}, well determined: the least certain state could be noise with p = {self.p_state:.1g}, "
-            f"the strongest peak that is not a state with p = {self.p_noise:.1g}"
+            f"the strongest peak that is not a state with p = {self.p_noise:.1g}; states of fewer than "
+            f"{self.smallest_state:,} frames ({self.smallest_state / self.n_frames:.2g} of all) cannot be "
+            "detected"
         )
 
     def at(self, *, n_states: int | None = None, prominence: float | None = None) -> np.ndarray:

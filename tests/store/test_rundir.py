@@ -404,6 +404,18 @@ def test_what_killed_writers_left_is_removed(tmp_path):
     assert store.settings == mf.Settings(beta=np.inf)
 
 
+def test_settings_under_old_names_are_read(tmp_path):
+    store = mf.RunDir(tmp_path)
+    mf.cluster(blobs(), mf.Settings(walk_weights="linear", beta=0.5), store=store)
+    file = tmp_path / "data" / "run.json"
+    run = _array_folder.read_json(file)
+    run["settings"]["weights"] = run["settings"].pop("walk_weights")
+    run["settings"]["core_reach"] = 0.07
+    del run["settings"]["core_agreement"]
+    _array_folder.write_json(file, run)
+    assert mf.RunDir(tmp_path).settings == mf.Settings(walk_weights="linear", beta=0.5)
+
+
 def test_files_of_users_are_never_removed(tmp_path):
     store = mf.RunDir(tmp_path)
     mf.cluster(blobs(), store=store)
