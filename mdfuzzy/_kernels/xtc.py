@@ -95,27 +95,52 @@ def find_frames(data, n_atoms, offsets):
 
 
 @compiled(inline="always")
+def _word(data, at):
+    """Return the eight bytes at a place that counts bytes, the first of them as the highest."""
+    # An unsigned index is not checked for counting from the end, so one load reads all eight.
+    first = np.uint64(at)
+    word = np.uint64(0)
+    for i in range(8):
+        word = (word << np.uint64(8)) | np.uint64(data[first + np.uint64(i)])
+    return word
+
+
+@compiled(inline="always")
 def _bits(data, at, count):
     """Return the number of up to 32 bits at a place that counts bits; there must be eight bytes to read."""
-    first = at >> 3
-    word = np.uint64(0)
-    for i in range(5):
-        word = (word << np.uint64(8)) | np.uint64(data[first + i])
-    shift = np.uint64(40 - (at & 7) - count)
-    return np.int64((word >> shift) & ((np.uint64(1) << np.uint64(count)) - np.uint64(1)))
+    word = _word(data, at >> 3) << np.uint64(at & 7)
+    return np.int64(word >> np.uint64(64 - count)) if count else np.int64(0)
+
+
+@compiled(inline="always")
+def _reversed_bytes(word):
+    """Return a word with its eight bytes in reverse order."""
+    word = ((word & np.uint64(0x00FF00FF00FF00FF)) << np.uint64(8)) | (
+        (word >> np.uint64(8)) & np.uint64(0x00FF00FF00FF00FF)
+    )
+    word = ((word & np.uint64(0x0000FFFF0000FFFF)) << np.uint64(16)) | (
+        (word >> np.uint64(16)) & np.uint64(0x0000FFFF0000FFFF)
+    )
+    return (word << np.uint64(32)) | (word >> np.uint64(32))
+
+
+@compiled(inline="always")
+def _low_bytes(data, at, count):
+    """Return the number of 1 to 57 bits at a place that counts bits, its bytes from low to high."""
+    word = _word(data, at >> 3) << np.uint64(at & 7)
+    full = np.uint64((count - 1) & ~7)  # bits of whole bytes, without the last, which may be a part of one
+    value = _reversed_bytes(word)
+    low = value & ((np.uint64(1) << full) - np.uint64(1))
+    return low | (((value >> full) & np.uint64(0xFF)) >> np.uint64(8 + full - np.uint64(count))) << full
 
 
 @compiled()
 def _three(data, at, count, sizes, out):
     """Unpack three integers from `count` bits: one number in mixed radix, its bytes from low to high."""
     if count <= 64:
-        value, place = np.uint64(0), np.uint64(0)
-        while count > 8:
-            value |= np.uint64(_bits(data, at, 8)) << place
-            place += np.uint64(8)
-            at += 8
-            count -= 8
-        value |= np.uint64(_bits(data, at, count)) << place
+        value = _low_bytes(data, at, min(count, 32))
+        if count > 32:
+            value |= _low_bytes(data, at + 32, count - 32) << np.uint64(32)
         for i in (2, 1):
             size = np.uint64(sizes[i])
             rest = value // size
@@ -261,17 +286,17 @@ def _float(data, at):
 
 
 @compiled(nogil=True)
-def unpack(data, offsets, first, last, xyz, head, states):
+def unpack(first, last, data, offsets, xyz, head, states):
     """Unpack frames `first` to `last` - 1 of those that begin at `offsets`.
 
     Parameters
     ----------
+    first, last : int
+        Which of them.
     data : (m + 8,) uint8
         The bytes of all frames, and eight more that are read and not used.
     offsets : (f + 1,) int64
         Where each frame begins, and the end of the last.
-    first, last : int
-        Which of them.
     xyz : (f, atoms, 3) float32
         Filled with the coordinates.
     head : (f, 10) float32

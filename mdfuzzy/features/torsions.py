@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError, check_choice
 from mdfuzzy.features.feature import Columns, Feature, residue_labels
+from mdfuzzy.frames.dihedrals import dihedral_angles
 from mdfuzzy.frames.streaming import atoms_of
 
 if TYPE_CHECKING:
@@ -65,11 +66,9 @@ class Torsions(Feature):
         )
 
         def compute(frames: "md.Trajectory") -> np.ndarray:
-            import mdtraj as md
-
             # Whole molecules need no periodic images; without bonds, mdtraj takes the nearest images.
             periodic = topology.n_bonds == 0
-            return np.degrees(md.compute_dihedrals(frames, quartets, periodic=periodic))
+            return dihedral_angles(frames, quartets, periodic=periodic)
 
         return Columns(
             names=names, unit="degrees", periods=periods, atoms=np.unique(quartets), compute=compute

@@ -21,6 +21,7 @@ from mdfuzzy.frames._selection import (
     select_atoms,
     warn_of_pitfalls,
 )
+from mdfuzzy.frames.dihedrals import dihedral_angles
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -122,8 +123,8 @@ class Plan:
         # Torsions of molecules that cannot be made whole use the nearest images of their atoms.
         box = [] if len(self.trees) or not has_box(chunk) else _box(chunk, rows)
         frames = md.Trajectory(xyz, None, None, *box)
-        angles = md.compute_dihedrals(frames, self._among_needed(self.torsions.quartets), periodic=bool(box))
-        return Taken(selected, np.degrees(angles), moved)
+        quartets = self._among_needed(self.torsions.quartets)
+        return Taken(selected, dihedral_angles(frames, quartets, periodic=bool(box)), moved)
 
     def _gather(
         self, chunk: "md.Trajectory", rows: slice | np.ndarray | list[int], piece: Piece

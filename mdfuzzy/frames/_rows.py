@@ -11,6 +11,7 @@ from mdfuzzy.frames._accumulator import Column, Store
 from mdfuzzy.frames._extraction import Plan
 from mdfuzzy.frames._periodic import has_box, make_whole
 from mdfuzzy.frames._readers import Piece
+from mdfuzzy.frames.dihedrals import dihedral_angles
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -65,8 +66,6 @@ class RowStore(Store):
     def _keep(
         self, chunk: "md.Trajectory", rows: slice | np.ndarray, numbers: np.ndarray, piece: Piece
     ) -> None:
-        import mdtraj as md
-
         # The atoms of a chunk belong to this process, so they may be moved.
         part = chunk.slice(rows, copy=False)
         together = len(self.plan.trees) > 0 and has_box(part)
@@ -84,7 +83,7 @@ class RowStore(Store):
             self._values.append(found)
             if self._torsions:
                 torsions = self.plan.torsions
-                angles = np.degrees(md.compute_dihedrals(part, torsions.quartets, periodic=not together))
+                angles = dihedral_angles(part, torsions.quartets, periodic=not together)
                 self.phi.append(angles[:, : len(torsions.residues)])
                 self.psi.append(angles[:, len(torsions.residues) :])
         else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mdfuzzy._threads import share, using_threads
 from mdfuzzy.frames._damage import DamageError, WrongAtomsError
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ def _unpack(
     n = len(starts) - 1
     xyz, head = np.empty((n, topology.n_atoms, 3), np.float32), np.empty((n, 10), np.float32)
     states = np.empty(n, np.int64)
-    unpack(data, starts - starts[0], 0, n, xyz, head, states)
+    with using_threads(None):
+        share(unpack, n, data, starts - starts[0], xyz, head, states)
     damage = None
     if states.any():
         bad = int(np.argmax(states != WHOLE))
