@@ -7,13 +7,14 @@ import click
 import mdfuzzy as mf
 from mdfuzzy.cli.options import (
     Command,
+    Option,
     file_paths,
     load_files,
     output_option,
     reading_options,
     run_argument,
 )
-from mdfuzzy.cli.outputs import place_of, write_exports
+from mdfuzzy.cli.outputs import place_of, remove_page, write_exports, write_page, write_pictures
 
 if TYPE_CHECKING:
     from mdfuzzy.frames.trajectories import Trajectories
@@ -23,12 +24,15 @@ if TYPE_CHECKING:
 @run_argument
 @reading_options
 @output_option("Folder for the results. Default: RUN/exports/assigned.")
-def command(folder: str, files: tuple[str, ...], output: str | None, **reading: Any) -> None:
+@click.option(
+    "--report/--no-report", cls=Option, section="Output", default=True, help="Write the report, or do not."
+)
+def command(folder: str, files: tuple[str, ...], output: str | None, report: bool, **reading: Any) -> None:
     """Assign the frames of new trajectories to the states of a finished run.
 
     The states do not change. Topology, atoms and features (with their TICA) are those of the run; --top and
-    --atoms replace the first two. The command writes discrete trajectories, memberships and a table of the
-    new frames.
+    --atoms replace the first two. The command prints the fractions of the states beside those of the run. It
+    writes pictures, a report, discrete trajectories, memberships and a table of the new frames.
 
     \b
     Examples:
@@ -55,9 +59,14 @@ def command(folder: str, files: tuple[str, ...], output: str | None, **reading: 
     found = mf.assign(result, new)
     click.echo(found.summary())
     with run.lock():
-        kinds = ["pyemma", "table"] if found.data.weights is None else ["table"]
+        remove_page(place / "report.html")
+        for line in write_pictures(place / "plots", found):
+            click.echo(line)
+        kinds = ["tables", "pyemma", "table"] if found.data.weights is None else ["tables", "table"]
         for line in write_exports(place, found, kinds):
             click.echo(line)
+        if report:
+            click.echo(write_page(place / "report.html", found))
 
 
 def _features(files: tuple[str, ...], data: Any, reading: dict[str, Any]) -> "Trajectories":

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mdfuzzy.frames.trajectories import Trajectories
     from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
     from mdfuzzy.kinetics.validation import Validation
-    from mdfuzzy.pipeline.assignment import Assignment
+    from mdfuzzy.pipeline.assignment import Result
     from mdfuzzy.pipeline.clustering import Clustering
     from mdfuzzy.pipeline.settings import Settings
 
@@ -60,8 +60,6 @@ def place_of(run: str, output: str | None, *names: str) -> Path:
 
 def remove_outdated(run: mf.RunDir, data: "Trajectories", settings: "Settings") -> None:
     """Remove pictures, exports and the report of a run directory if they are of other data or settings."""
-    from mdfuzzy.report.page import is_report
-
     known = run.settings
     if known is None:
         return
@@ -70,11 +68,9 @@ def remove_outdated(run: mf.RunDir, data: "Trajectories", settings: "Settings") 
         return
     with run.lock():
         run.check(data)  # the results of other data are not touched: the run is refused
-        number = sum(remove_recorded(run.path / name) for name in ("plots", "exports"))
-        page = run.path / "report.html"
-        if page.is_file() and is_report(page):
-            page.unlink()
-            number += 1
+        number = int(remove_page(run.path / "exports" / "assigned" / "report.html"))
+        number += sum(remove_recorded(run.path / name) for name in ("plots", "exports"))
+        number += remove_page(run.path / "report.html")
     if number:
         logger.info(f"removed {number} files of the previous run, which had other settings or data")
 
@@ -104,12 +100,12 @@ def write_outputs(folder: Path, result: "Clustering", *, report: bool = True) ->
 
 
 def write_pictures(
-    folder: Path, result: "Clustering", *, kinds: Sequence[str] = (), **options: Any
+    folder: Path, result: "Result", *, kinds: Sequence[str] = (), **options: Any
 ) -> Iterator[str]:
     """Draw pictures and yield a line about them."""
     logger.info("drawing pictures")
-    tests = result.validation
-    if tests is None and {*kinds} & {*_OF_THE_MODEL}:
+    tests = getattr(result, "validation", None)
+    if isinstance(result, mf.Clustering) and tests is None and {*kinds} & {*_OF_THE_MODEL}:
         tests = mf.validate_model(result)
     timescales, test = _tests(tests)
     paths = mf.plots.write_plots(folder, result, timescales=timescales, test=test, kinds=kinds, **options)
@@ -118,7 +114,7 @@ def write_pictures(
 
 def write_exports(
     folder: Path,
-    result: "Clustering | Assignment",
+    result: "Result",
     kinds: Sequence[str],
     **options: Mapping[str, Any],
 ) -> Iterator[str]:
@@ -129,12 +125,22 @@ def write_exports(
         yield f"{KINDS[kind]}: {place}"
 
 
-def write_page(path: Path, result: "Clustering", *, title: str | None = None) -> str:
+def write_page(path: Path, result: "Result", *, title: str | None = None) -> str:
     """Write the report and return a line about it."""
     logger.info("writing the report")
-    timescales, test = _tests(result.validation)
+    timescales, test = _tests(getattr(result, "validation", None))
     mf.report.write_report(path, result, timescales=timescales, test=test, title=title)
     return f"report: {path}"
+
+
+def remove_page(path: Path) -> bool:
+    """Remove a report that mdfuzzy wrote, and return whether there was one."""
+    from mdfuzzy.report.page import is_report
+
+    found = is_report(path)
+    if found:
+        path.unlink()
+    return found
 
 
 def _tests(validation: "Validation | None") -> "tuple[ImpliedTimescales | None, ChapmanKolmogorov | None]":

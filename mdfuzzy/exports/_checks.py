@@ -5,14 +5,11 @@ from typing import TYPE_CHECKING, cast
 from mdfuzzy._check import InputValueError, check_type
 from mdfuzzy.kinetics.dtrajs import check_cores, check_memberships
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
-from mdfuzzy.pipeline.assignment import Assignment
+from mdfuzzy.pipeline.assignment import Assignment, Result
 from mdfuzzy.pipeline.clustering import Clustering
 
 if TYPE_CHECKING:
     from mdfuzzy.frames.trajectories import Trajectories
-
-#: What the exports take.
-Result = Clustering | Assignment
 
 
 def check_result(result: Result) -> "Trajectories":

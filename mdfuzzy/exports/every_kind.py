@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from mdfuzzy._atomic import new_files
 from mdfuzzy._check import check_choice
-from mdfuzzy.exports._checks import Result
 from mdfuzzy.exports.kinds import KINDS, kinds_of
 from mdfuzzy.exports.pyemma_files import write_pyemma
 from mdfuzzy.exports.split_table import write_splits
@@ -15,6 +14,7 @@ from mdfuzzy.exports.state_tables import write_state_tables
 from mdfuzzy.exports.structure_files import write_structures
 from mdfuzzy.exports.table import write_table
 from mdfuzzy.exports.trajectory_files import write_trajectories
+from mdfuzzy.pipeline.assignment import Result
 
 if TYPE_CHECKING:
     from mdfuzzy.pipeline.clustering import Clustering

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mdfuzzy.exports._checks import Result, check_result
+from mdfuzzy.exports._checks import check_result
 from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.pipeline.assignment import Result
 
 #: Trajectories of a state that are compared with each other, at most.
 _SAMPLE = 500

@@ -8,13 +8,14 @@ import numpy as np
 
 from mdfuzzy._atomic import new_files
 from mdfuzzy._check import check_int
-from mdfuzzy.exports._checks import Result, check_result
+from mdfuzzy.exports._checks import check_result
 from mdfuzzy.exports._columns import write_csv
 from mdfuzzy.exports._msm_scripts import estimation_scripts
 from mdfuzzy.exports._names import trajectory_names
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.dtrajs import check_unbiased, core_dtrajs, hard_dtrajs, milestoned_dtrajs, timestep
 from mdfuzzy.memberships.weights import BETA_MEANS
+from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.pipeline.clustering import Clustering
 
 #: The lag of the script where none is given: a first guess, at most this part of the longest trajectory.

@@ -10,9 +10,10 @@ import numpy as np
 
 from mdfuzzy._atomic import new_file
 from mdfuzzy._check import InputTypeError, InputValueError, ReadOnly, read_only
-from mdfuzzy.exports._checks import Result, check_structures
+from mdfuzzy.exports._checks import check_structures
 from mdfuzzy.exports.medoids import find_medoids
 from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.pipeline.assignment import Result
 
 if TYPE_CHECKING:
     import mdtraj as md

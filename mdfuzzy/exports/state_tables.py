@@ -10,8 +10,9 @@ import numpy as np
 
 from mdfuzzy._atomic import new_files
 from mdfuzzy._messages import duration
-from mdfuzzy.exports._checks import Result, check_result
+from mdfuzzy.exports._checks import check_result
 from mdfuzzy.kinetics import Equilibrium, Pathways
+from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.pipeline.state_table import State, StateTable
 
@@ -61,7 +62,8 @@ def write_state_tables(folder: str | os.PathLike[str], result: Result, *, overwr
     of the package booktabs):
 
     - ``states``: for each state the number of frames, their fraction, the equilibrium population, the free
-      energy relative to the most populated state in kT, visits and mean dwell time;
+      energy relative to the most populated state in kT, visits and mean dwell time; in the CSV file of an
+      assignment also the fraction of the fitted frames;
     - ``passage_times``: mean first-passage times between all states;
     - ``pathways``: the pathways of the slowest process with the fraction of the flux that each carries.
 
@@ -79,7 +81,7 @@ def write_state_tables(folder: str | os.PathLike[str], result: Result, *, overwr
     """
     check_result(result)
     tables: dict[str, Callable[[], str]] = {
-        "states.csv": lambda: states_csv(result.states),
+        "states.csv": lambda: states_csv(result.states, getattr(result, "fitted", None)),
         "states.tex": lambda: states_latex(result.states),
     }
     if isinstance(result, Clustering) and result.equilibrium is not None:
@@ -96,13 +98,18 @@ def write_state_tables(folder: str | os.PathLike[str], result: Result, *, overwr
     return Path(folder).expanduser()
 
 
-def states_csv(states: StateTable) -> str:
-    """Return the table of states as comma-separated values, without the columns of which nothing is known."""
+def states_csv(states: StateTable, fitted: StateTable | None = None) -> str:
+    """Return the table of states as comma-separated values, without the columns of which nothing is known.
+
+    For new frames there are also the fractions of the `fitted` frames.
+    """
     names = ["state", "frames"]
     for name in ("fraction", "population", "free_energy"):
         names += [name, f"{name}_low", f"{name}_high"]
     names += ["core", "prominence", "peak", "visits", "dwell"]
     columns = {name: [getattr(row, name) for row in states] for name in names}
+    for name in () if fitted is None else ("fraction", "fraction_low", "fraction_high"):
+        columns[f"fitted_{name}"] = [getattr(row, name) for row in fitted or ()]
     known = {name: values for name, values in columns.items() if any(value is not None for value in values)}
     for name in ("phi", "psi"):
         for place, residue in enumerate(states.residues):

@@ -11,7 +11,7 @@ import numpy as np
 
 from mdfuzzy._atomic import new_files
 from mdfuzzy._check import InputValueError, check_int
-from mdfuzzy.exports._checks import Result, check_structures
+from mdfuzzy.exports._checks import check_structures
 from mdfuzzy.exports._columns import frame_columns, write_csv
 from mdfuzzy.exports._viewers import STRUCTURES, TRAJECTORIES, Shown, molecule_style, viewer_scripts
 from mdfuzzy.exports.medoids import find_medoids, spread_by_weight
@@ -19,6 +19,7 @@ from mdfuzzy.exports.trajectory_files import Superposition, path_groups
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.states.cores import Cores
 
 if TYPE_CHECKING:

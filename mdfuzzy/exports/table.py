@@ -12,10 +12,11 @@ import numpy as np
 
 from mdfuzzy._atomic import new_file
 from mdfuzzy._check import InputValueError
-from mdfuzzy.exports._checks import Result, check_result
+from mdfuzzy.exports._checks import check_result
 from mdfuzzy.exports._columns import frame_columns, write_csv
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.states.cores import Cores
 
 #: Frames that are in memory as text at a time.

@@ -10,12 +10,13 @@ import numpy as np
 
 from mdfuzzy._atomic import new_files
 from mdfuzzy._check import InputValueError, check_choice, check_int
-from mdfuzzy.exports._checks import Result, check_structures
+from mdfuzzy.exports._checks import check_structures
 from mdfuzzy.exports._columns import decimal_times, write_csv
 from mdfuzzy.exports._viewers import Shown, molecule_style, viewer_scripts
 from mdfuzzy.exports._writers import Format, TrajectoryWriter
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
+from mdfuzzy.pipeline.assignment import Result
 
 if TYPE_CHECKING:
     import mdtraj as md

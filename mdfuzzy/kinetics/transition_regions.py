@@ -172,7 +172,8 @@ def find_transition_regions(
     pairs, sizes = pairs[order].reshape(-1, 2), sizes[order]
     transitions, others = None, np.zeros((0, 3), np.int64)
     if data.weights is None:
-        counts = transition_counts(data, cores)
+        touched = bool(np.any(cores.core_of >= 0))
+        counts = transition_counts(data, cores) if touched else np.zeros((states, states), np.int64)
         moves = np.triu(counts + counts.T)
         transitions = moves[tuple(pairs.T)]
         moves[tuple(pairs.T)] = 0

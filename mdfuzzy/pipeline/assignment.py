@@ -55,12 +55,14 @@ class Assignment(ReadOnly):
         The transition frames among the new frames, according to their memberships.
     visits : Visits or None
         The number of visits of the new trajectories to each state, and their durations; None if the new
-        frames have weights, because a bias changes the kinetics.
+        frames have weights, because a bias changes the kinetics, or if none of them is in a core.
     fractions : StateFractions or None
         The fraction of the new frames (of their weight, if they have weights) in each state, with its
         bootstrap interval.
     fitted : StateTable
         The states of the clustering, for comparison with the new frames.
+    warnings : tuple of str
+        The warning about far frames, if there is one.
 
     Examples
     --------
@@ -83,6 +85,7 @@ class Assignment(ReadOnly):
     visits: Visits | None
     fitted: StateTable
     fractions: StateFractions | None = None
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("nearest", "distances", "log_density"):
@@ -110,11 +113,21 @@ class Assignment(ReadOnly):
         return len(self.cores)
 
     @property
+    def weights(self) -> np.ndarray | None:
+        """The weight of each new frame, (m,) float64; None if all frames have the same weight."""
+        return self.data.weights
+
+    @property
     def states(self) -> StateTable:
         """The table of states in the new frames; the peaks are the frames with the largest memberships."""
         return tabulate_states(
             self.data, self.memberships, self.cores, visits=self.visits, fractions=self.fractions
         )
+
+    @property
+    def occupied(self) -> list[int]:
+        """The states to which new frames belong."""
+        return np.unique(self.labels[self.labels >= 0]).tolist()
 
     @property
     def labels(self) -> np.ndarray:
@@ -138,6 +151,10 @@ class Assignment(ReadOnly):
     def far_share(self) -> float:
         """The fraction of new frames far from every fitted frame; 0.001 for equal distributions."""
         return float(np.mean(self.distances > self.far))
+
+
+#: What pictures, exports and the report show.
+Result = Clustering | Assignment
 
 
 def assign(
@@ -196,10 +213,14 @@ def assign(
         Cores(each.basins[nearest], each.core_of[nearest], memberships.values.argmax(axis=0), each.prominence)
         for each in (fit.cores, fit.milestones)
     )
+    is_counted = new.weights is None and bool(np.any(milestones.core_of >= 0))
     far = float(np.quantile(result.neighbors.distances[:, 0], 1 - _FAR))
+    warnings = _far_words(float(np.mean(near.distances[:, 0] > far)), far)
+    for message in warnings:
+        warn_user(message)
     fractions = state_fractions(memberships.hard, new.lengths, n_states=len(cores), weights=new.weights)
     warn_of_few_effective(fractions)
-    found = Assignment(
+    return Assignment(
         data=new,
         memberships=memberships,
         nearest=nearest,
@@ -209,14 +230,19 @@ def assign(
         far=far,
         log_density=fit.log_density[nearest],
         transition_regions=find_transition_regions(new, memberships, milestones),
-        visits=count_visits(new, milestones) if new.weights is None else None,
+        visits=count_visits(new, milestones) if is_counted else None,
         fractions=fractions,
         fitted=result.states,
+        warnings=warnings,
     )
-    if found.far_share > _MANY_FAR:
-        warn_user(
-            f"{found.far_share:.1%} of the new frames are more than {far:.3g} away from every fitted frame, "
-            f"but only {_FAR:.1%} of the fitted ones from each other. They may be in states that the fitted "
-            "trajectories did not visit: cluster all trajectories together."
-        )
-    return found
+
+
+def _far_words(share: float, far: float) -> tuple[str, ...]:
+    """Return the warning about frames that are far from every fitted frame, if they are many."""
+    if share <= _MANY_FAR:
+        return ()
+    return (
+        f"{share:.1%} of the new frames are more than {far:.3g} away from every fitted frame, but only "
+        f"{_FAR:.1%} of the fitted ones from each other. They may be in states that the fitted trajectories "
+        "did not visit: cluster all trajectories together.",
+    )

@@ -4,12 +4,13 @@ from mdfuzzy.plots.betas import beta_scan
 from mdfuzzy.plots.bins import Bins, bin_points
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.plots.differences import state_differences
-from mdfuzzy.plots.ensembles import ensemble_fractions, ensemble_maps
-from mdfuzzy.plots.figures import overview, write_plots
+from mdfuzzy.plots.ensembles import assigned_fractions, ensemble_fractions, ensemble_maps
+from mdfuzzy.plots.figures import overview
 from mdfuzzy.plots.forecasts import reliability
 from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
 from mdfuzzy.plots.networks import state_network
 from mdfuzzy.plots.peaks import persistence_diagram, prominences
+from mdfuzzy.plots.pictures import write_plots
 from mdfuzzy.plots.planes import plane, ramachandran
 from mdfuzzy.plots.projections import Projection, project, torsions
 from mdfuzzy.plots.series import feature_series
@@ -19,6 +20,7 @@ from mdfuzzy.plots.trees import state_tree
 __all__ = [
     "Bins",
     "Projection",
+    "assigned_fractions",
     "beta_scan",
     "bin_points",
     "chapman_kolmogorov",

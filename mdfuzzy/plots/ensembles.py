@@ -1,5 +1,6 @@
 """Ensembles side by side: the fractions of the states, and where each ensemble is."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from mdfuzzy._check import InputValueError, check_type
 from mdfuzzy.ensembles.comparison import EnsembleComparison
 from mdfuzzy.frames.ensembles import Ensembles
+from mdfuzzy.pipeline.assignment import Assignment
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots._axes import axes_of, new_figure, open_frame
 from mdfuzzy.plots.colors import DENSITY_MAP, state_colors
@@ -52,28 +54,69 @@ def ensemble_fractions(comparison: EnsembleComparison, *, ax: "Axes | None" = No
     'fraction (%)'
     """
     check_type("comparison", comparison, EnsembleComparison, remedy="`compare_ensembles` makes it.")
-    count, states = comparison.fractions.shape
-    ax = axes_of(ax, width=max(4.0, 1.6 + 0.35 * count * states), height=3.6)
-    shades = [str(shade) for shade in np.linspace(0.25, 0.8, count)]
-    width = _WIDTH / count
-    tops = np.zeros(states)
-    for e, name in enumerate(comparison.names):
-        values = 100 * comparison.fractions[e]
-        ends = [
-            100 * np.where(np.isnan(end), comparison.fractions[e], end)
-            for end in (comparison.low[e], comparison.high[e])
-        ]
-        places = np.arange(states) + (e - (count - 1) / 2) * width
-        spread = np.maximum([values - ends[0], ends[1] - values], 0)
-        ax.bar(places, values, 0.92 * width, color=shades[e], label=name)
-        ax.errorbar(places, values, spread, fmt="none", ecolor="black", elinewidth=1, capsize=2)
-        tops = np.maximum(tops, ends[1])
+    ax = _draw_fractions(comparison.names, comparison.fractions, comparison.low, comparison.high, ax)
+    tops = np.nanmax([comparison.fractions, comparison.high], axis=(0, 1)) * 100
     for state in np.flatnonzero(comparison.significant):
         ax.annotate("*", (float(state), float(tops[state])), ha="center", va="bottom", fontsize=14)
+    return ax
+
+
+def assigned_fractions(assignment: Assignment, *, ax: "Axes | None" = None) -> "Axes":
+    """Draw the fraction of each state in the fitted and in the new frames, with intervals.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The new frames, from `assign`.
+    ax : Axes, optional
+        Where to draw; by default on a new figure.
+
+    Returns
+    -------
+    Axes
+
+    See Also
+    --------
+    assign : Assign new frames.
+    plots.ensemble_fractions : The fractions in ensembles that were clustered together.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(300, 2)) + 6])
+    >>> new = mf.assign(result, rng.normal(size=(100, 2)))
+    >>> ax = mf.plots.assigned_fractions(new)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['fitted frames', 'new frames']
+    """
+    check_type("assignment", assignment, Assignment, remedy="`assign` makes it.")
+    tables = (assignment.fitted, assignment.states)
+    values, low, high = (
+        np.array([[getattr(row, name) for row in rows] for rows in tables], np.float64)  # None becomes NaN
+        for name in ("fraction", "fraction_low", "fraction_high")
+    )
+    return _draw_fractions(("fitted frames", "new frames"), values, low, high, ax)
+
+
+def _draw_fractions(
+    names: Sequence[str], fractions: np.ndarray, low: np.ndarray, high: np.ndarray, ax: "Axes | None"
+) -> "Axes":
+    """Draw a group of bars for each state, with intervals where these are known; arrays are (names, K)."""
+    count, states = fractions.shape
+    ax = axes_of(ax, width=max(4.0, 1.6 + 0.35 * count * states), height=3.6)
+    width = _WIDTH / count
+    ends = [100 * np.where(np.isnan(end), fractions, end) for end in (low, high)]
+    for e, (name, shade) in enumerate(zip(names, np.linspace(0.25, 0.8, count), strict=True)):
+        values = 100 * fractions[e]
+        places = np.arange(states) + (e - (count - 1) / 2) * width
+        spread = np.maximum([values - ends[0][e], ends[1][e] - values], 0)
+        ax.bar(places, values, 0.92 * width, color=str(shade), label=name)
+        ax.errorbar(places, values, spread, fmt="none", ecolor="black", elinewidth=1, capsize=2)
     ax.set_xticks(np.arange(states), [str(state) for state in range(states)])
     for label, color in zip(ax.get_xticklabels(), state_colors(states), strict=True):
         label.set_bbox({"facecolor": color, "edgecolor": "none", "alpha": 0.35, "pad": 2})
-    ax.set(xlabel="state", ylabel="fraction (%)", ylim=(0, 1.12 * max(float(tops.max()), 1e-6)))
+    ax.set(xlabel="state", ylabel="fraction (%)", ylim=(0, 1.12 * max(float(ends[1].max()), 1e-6)))
     ax.legend(frameon=False)
     open_frame(ax)
     return ax

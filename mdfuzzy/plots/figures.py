@@ -1,56 +1,23 @@
-"""Whole figures: data, states and transitions side by side; and every picture of a clustering as a file."""
+"""The overview: data, states and transitions side by side; and the two coordinates that pictures have."""
 
-import os
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import combinations
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mdfuzzy._atomic import new_files
-from mdfuzzy._check import InputValueError, check_choice, check_int, check_type
-from mdfuzzy._messages import warn_user
-from mdfuzzy._threads import limited_threads
-from mdfuzzy.ensembles.comparison import compare_ensembles
-from mdfuzzy.frames.trajectories import Trajectories
-from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales
-from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy._check import InputValueError, check_type
+from mdfuzzy.pipeline.assignment import Assignment, Result
 from mdfuzzy.pipeline.clustering import Clustering
-from mdfuzzy.pipeline.comparison import compare_states, has_features
 from mdfuzzy.plots._axes import new_figure
-from mdfuzzy.plots.betas import beta_scan
-from mdfuzzy.plots.differences import state_differences
-from mdfuzzy.plots.ensembles import ensemble_fractions, ensemble_maps
-from mdfuzzy.plots.forecasts import reliability
-from mdfuzzy.plots.formats import DPI, Format
-from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
-from mdfuzzy.plots.networks import list_links, state_network
-from mdfuzzy.plots.peaks import persistence_diagram, prominences
 from mdfuzzy.plots.planes import Kind, draw
 from mdfuzzy.plots.projections import Projection, project, torsions
-from mdfuzzy.plots.series import feature_series
-from mdfuzzy.plots.showing import unseen_figures
-from mdfuzzy.plots.timelines import membership_timeline
-from mdfuzzy.plots.trees import state_tree
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure, SubFigure
-
-#: Draws a picture.
-Picture = Callable[[], "Figure | SubFigure"]
-#: Timelines that are written, at most.
-_TIMELINES = 4
-#: Pairs of states that are compared.
-_COMPARED = 4
-#: States that get a picture of their own unless one is asked for by its number: each takes seconds.
-_STATES = 20
+    from matplotlib.figure import Figure
 
 
 def overview(
-    result: Clustering, *, residue: int | str | None = None, projection: Projection | None = None
+    result: Result, *, residue: int | str | None = None, projection: Projection | None = None
 ) -> "Figure":
     """Draw data, states and transitions side by side, as in the paper.
 
@@ -59,7 +26,7 @@ def overview(
 
     Parameters
     ----------
-    result : Clustering
+    result : Clustering or Assignment
         Of frames or features.
     residue : int or str, optional
         The residue whose torsions to use, by its place among ``frames.residues`` or its name.
@@ -101,176 +68,9 @@ def overview(
     return figure
 
 
-def write_plots(
-    folder: str | os.PathLike[str],
-    result: Clustering,
-    *,
-    residue: int | str | None = None,
-    timescales: ImpliedTimescales | None = None,
-    test: ChapmanKolmogorov | None = None,
-    calibration: Calibration | None = None,
-    kinds: Sequence[str] = (),
-    format: Format = "png",
-    dpi: int = DPI,
-) -> list[Path]:
-    """Write every picture of a clustering, or some of them.
-
-    Parameters
-    ----------
-    folder : path
-        Made if it is not there. Pictures that were written there before are replaced, or removed if they are
-        not drawn any more (unless `kinds` are given). Other files are left alone.
-    result : Clustering
-        Of frames or features.
-    residue : int or str, optional
-        The residue whose torsions to use, as for `overview`.
-    timescales, test, calibration : ImpliedTimescales, ChapmanKolmogorov, Calibration, optional
-        Results of `kinetics`, to be drawn too.
-    kinds : sequence of str
-        The names of those to draw, as in the list below; ``"state"`` and ``"timeline"`` without a number
-        stand for all of them (of more than 20 states for the first 20, with a warning). By default
-        everything.
-    format : {"png", "pdf", "svg"}
-        PDF and SVG scale without loss.
-    dpi : int
-        Dots per inch.
-
-    Returns
-    -------
-    list of Path
-        The files: ``overview``, ``density``, ``free-energy``, ``states``, ``transitions``, a ``state-N`` of
-        each state, ``persistence``, ``prominences``, and what there is of ``tree``, ``beta``, ``network``,
-        ``ensembles`` and ``ensemble-maps`` (of several ensembles),
-        ``timeline-N`` (of the first four trajectories), ``series-N`` (of features), ``difference-A-B`` (of
-        up to four pairs of states), ``timescales``, ``chapman-kolmogorov`` and
-        ``reliability``.
-
-    Raises
-    ------
-    FileExistsError
-        If a file of another origin has the name of a picture.
-    ValueError
-        If the clustering began with neighbours and has no coordinates, or there is no such kind of picture.
-
-    See Also
-    --------
-    plots.overview : The first of the pictures.
-    report.write_report : A report with interactive pictures.
-
-    Examples
-    --------
-    >>> import tempfile, numpy as np, mdfuzzy as mf
-    >>> rng = np.random.default_rng(0)
-    >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     [path.name for path in mf.plots.write_plots(folder, result)][:3]
-    ['overview.png', 'density.png', 'free-energy.png']
-    """
-    dpi = check_int("dpi", dpi, 20, 2000)
-    check_choice("format", format, get_args(Format))
-    with limited_threads(result.settings.n_jobs):
-        pictures = _pictures(result, projection_of(result, residue))
-    if timescales is not None:
-        lag = None if test is None else test.lag_times[0]
-        pictures["timescales"] = lambda: implied_timescales(timescales, lag=lag).figure
-    if test is not None:
-        pictures["chapman-kolmogorov"] = lambda: chapman_kolmogorov(test)[0, 0].figure
-    if calibration is not None:
-        pictures["reliability"] = lambda: reliability(calibration).figure
-    groups = {name: name.rstrip("0123456789-") for name in pictures}
-    for kind in kinds:
-        check_choice("kinds", kind, list(dict.fromkeys([*groups.values(), *pictures])))
-    chosen = _chosen(pictures, groups, kinds, result.n_states)
-    with new_files(folder, "plots", overwrite=True, keep=bool(kinds)) as stage, unseen_figures():
-        for name in chosen:
-            # Without the time of writing the same picture gives the same bytes.
-            metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(format)
-            figure = cast("Figure", pictures[name]())
-            figure.savefig(stage / f"{name}.{format}", format=format, dpi=dpi, metadata=metadata)
-    return [Path(folder) / f"{name}.{format}" for name in chosen]
-
-
-def _chosen(
-    pictures: dict[str, Picture], groups: dict[str, str], kinds: Sequence[str], n_states: int
-) -> list[str]:
-    """Return the pictures of some kinds; of hundreds of states the first ones only, with a warning."""
-    every = [name for name in pictures if not kinds or {name, groups[name]} & {*kinds}]
-    late = {f"state-{state}" for state in range(_STATES, n_states)} - {*kinds}
-    if late & {*every}:
-        warn_user(
-            f"There are {n_states} states. Only the first {_STATES} get pictures of their own; for others "
-            f"name them, such as state-{n_states - 1}."
-        )
-    return [name for name in every if name not in late]
-
-
-def _pictures(result: Clustering, projection: Projection) -> dict[str, Picture]:
-    """Return what draws each picture of a clustering, by name."""
-    grid = projection.bin()
-    pictures: dict[str, Picture] = {"overview": lambda: overview(result, projection=projection)}
-    maps: dict[str, Kind] = {
-        "density": "density",
-        "free-energy": "free_energy",
-        "states": "states",
-        "transitions": "second",
-    }
-    for name, kind in maps.items():
-        pictures[name] = partial(_map, projection, result, kind=kind, bins=grid)
-    for state in range(result.n_states):
-        pictures[f"state-{state}"] = partial(
-            _map, projection, result, kind="membership", state=state, bins=grid
-        )
-    pictures["persistence"] = lambda: persistence_diagram(result).figure
-    pictures["prominences"] = lambda: prominences(result).figure
-    if result.splits is not None:
-        pictures["tree"] = lambda: state_tree(result).figure
-    if result.beta_scan is not None:
-        pictures["beta"] = lambda: beta_scan(result).figure
-    regions, data = result.transition_regions, cast("Trajectories", result.data)
-    if data.ensembles is not None:
-        pictures["ensembles"] = lambda: ensemble_fractions(compare_ensembles(result)).figure
-        pictures["ensemble-maps"] = lambda: ensemble_maps(projection, result)
-    if regions is not None:
-        pictures["network"] = lambda: (
-            state_network(regions, [state.fraction for state in result.states]).figure
-        )
-    for number in range(min(data.n_trajectories, _TIMELINES)):
-        pictures[f"timeline-{number}"] = partial(_timeline, data, result.memberships, number)
-        if not data.metric.superpose:
-            pictures[f"series-{number}"] = partial(
-                feature_series, data, result.memberships, trajectory=number
-            )
-    if has_features(data):
-        for a, b in _pairs(result):
-            pictures[f"difference-{a}-{b}"] = partial(_difference, result, a, b)
-    return pictures
-
-
-def _pairs(result: Clustering) -> list[tuple[int, int]]:
-    """Return the pairs of states to compare: those with most transitions, then the largest states."""
-    pairs = list(combinations(range(min(result.n_states, _COMPARED)), 2))
-    if result.transition_regions is not None:
-        links = [link for link in list_links(result.transition_regions) if link.transitions]
-        links.sort(key=lambda link: (-(link.transitions or 0), link.pair))
-        pairs = [*((min(link.pair), max(link.pair)) for link in links), *pairs]
-    return list(dict.fromkeys(pairs))[:_COMPARED]
-
-
-def _difference(result: Clustering, a: int, b: int) -> "Figure | SubFigure":
-    return state_differences(compare_states(result, a, b)).figure
-
-
-def _map(projection: Projection, result: Clustering, **what: Any) -> "Figure | SubFigure":
-    return draw(projection, result, **what).figure
-
-
-def _timeline(data: Trajectories, memberships: Memberships, number: int) -> "Figure | SubFigure":
-    return membership_timeline(data, memberships, trajectory=number).figure
-
-
-def projection_of(result: Clustering, residue: int | str | None) -> Projection:
+def projection_of(result: Result, residue: int | str | None) -> Projection:
     """Choose two coordinates: the only torsions, those of a residue, principal components, or features."""
-    check_type("result", result, Clustering)
+    check_type("result", result, Clustering, Assignment)
     if result.data is None:
         raise InputValueError(
             "`result` must be of frames or features; got one that began with neighbours and has no "

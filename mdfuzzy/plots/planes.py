@@ -1,7 +1,7 @@
 """States and transitions on two coordinates: the Ramachandran plot, and the same for any other two."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -10,35 +10,34 @@ from mdfuzzy._check import InputValueError, check_choice, check_int, check_type
 from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.pipeline.assignment import Assignment, Result
 from mdfuzzy.pipeline.clustering import Clustering
-from mdfuzzy.plots._axes import axes_of, color_bar, percent
-from mdfuzzy.plots.bins import Bins
-from mdfuzzy.plots.colors import (
-    DENSITY_MAP,
-    ENERGY_MAP,
-    MEMBERSHIP_MAP,
-    NO_STATE,
-    SECOND_MAP,
-    state_colors,
+from mdfuzzy.plots._axes import axes_of
+from mdfuzzy.plots._painting import (
+    LEGEND_ROWS,
+    frame_axes,
+    mark_peaks,
+    paint_density,
+    paint_energy,
+    paint_mean,
+    paint_states,
 )
-from mdfuzzy.plots.places import push_apart
+from mdfuzzy.plots.bins import Bins
+from mdfuzzy.plots.colors import MEMBERSHIP_MAP, SECOND_MAP
 from mdfuzzy.plots.projections import Projection, project, torsions
 from mdfuzzy.states.cores import Cores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.image import AxesImage
 
 #: What a picture shows.
 Kind = Literal["density", "free_energy", "states", "membership", "second"]
 _NEED_MEMBERSHIPS = ("states", "membership", "second")
-_MARK = 0.065  # size of the mark of a peak, as a share of the picture
-_ROWS = 16  # of a column of the legend
 
 
 def ramachandran(
     frames: Frames,
-    values: Memberships | Clustering | None = None,
+    values: Memberships | Result | None = None,
     *,
     kind: Kind | None = None,
     state: int | None = None,
@@ -54,7 +53,7 @@ def ramachandran(
     ----------
     frames : Frames
         With torsions. For a molecule without them, see `plane`.
-    values : Memberships or Clustering, optional
+    values : Memberships, Clustering or Assignment, optional
         The states of these frames.
     kind : {"density", "free_energy", "states", "membership", "second"}, optional
         What to show of the frames in each bin:
@@ -112,7 +111,7 @@ def ramachandran(
 
 def plane(
     data: Trajectories | npt.ArrayLike,
-    values: Memberships | Clustering | None = None,
+    values: Memberships | Result | None = None,
     *,
     kind: Kind | None = None,
     state: int | None = None,
@@ -130,7 +129,7 @@ def plane(
     data : Frames, Features or (n, d) array
         Frames are superposed on their mean structure, and the principal components of their coordinates
         taken; of features the values.
-    values : Memberships or Clustering, optional
+    values : Memberships, Clustering or Assignment, optional
         The states of these frames.
     kind : {"density", "free_energy", "states", "membership", "second"}, optional
         What to show, as for `ramachandran`.
@@ -187,7 +186,7 @@ def plane(
 
 def draw(
     projection: Projection,
-    values: Memberships | Clustering | None = None,
+    values: Memberships | Result | None = None,
     *,
     kind: Kind | None = None,
     state: int | None = None,
@@ -199,8 +198,8 @@ def draw(
     """Draw what `ramachandran` draws, over any `Projection`; `bins` may be its bins, already counted."""
     default = "density" if values is None else "states"
     chosen: Kind = check_choice("kind", default if kind is None else kind, get_args(Kind))
-    memberships = values.memberships if isinstance(values, Clustering) else values
-    cores = values.cores if cores is None and isinstance(values, Clustering) else cores
+    memberships = values.memberships if isinstance(values, Clustering | Assignment) else values
+    cores = values.cores if cores is None and isinstance(values, Clustering | Assignment) else cores
     _check_values(projection, memberships, chosen, cores)
     memberships = cast("Memberships", memberships)  # not of "density" and "free_energy", which use none
     if chosen == "membership":
@@ -210,26 +209,27 @@ def draw(
         raise InputValueError(
             f"`state` must be given with kind='membership' only; got {state!r} with {chosen!r}."
         )
-    if projection.weights is None and isinstance(values, Clustering):
+    if projection.weights is None and isinstance(values, Clustering | Assignment):
         projection = replace(projection, weights=values.weights)
     grid = bins if isinstance(bins, Bins) else projection.bin(bins)
     listed = memberships.values.shape[1] if chosen == "states" else 0
-    ax = axes_of(ax, width=5.2 + 1.1 * (listed // _ROWS))
+    ax = axes_of(ax, width=5.2 + 1.1 * (listed // LEGEND_ROWS))
     if chosen == "density":
-        _paint_density(ax, grid, guide)
+        paint_density(ax, grid, guide)
     elif chosen == "free_energy":
-        _paint_energy(ax, grid, guide)
+        paint_energy(ax, grid, guide)
     elif chosen == "states":
-        _paint_states(ax, grid, memberships, guide)
+        paint_states(ax, grid, memberships, guide)
     elif chosen == "membership":
         label = f"membership of state {state}"
-        _paint_mean(ax, grid, memberships.values[:, state], 1.0, MEMBERSHIP_MAP, label, guide)
+        paint_mean(ax, grid, memberships.values[:, state], 1.0, MEMBERSHIP_MAP, label, guide)
     else:
         label = "second-highest membership"
-        _paint_mean(ax, grid, second_highest(memberships.values), 0.5, SECOND_MAP, label, guide)
+        paint_mean(ax, grid, second_highest(memberships.values), 0.5, SECOND_MAP, label, guide)
     if cores is not None:
-        _mark_peaks(ax, projection.values[cores.peaks], grid)
-    _frame(ax, projection, grid)
+        marked = values.occupied if isinstance(values, Assignment) else list(range(len(cores)))
+        mark_peaks(ax, projection.values[cores.peaks[marked]], grid, marked)
+    frame_axes(ax, projection, grid)
     return ax
 
 
@@ -247,7 +247,7 @@ def second_highest(values: np.ndarray) -> np.ndarray:
 def _check_values(
     projection: Projection, memberships: Memberships | None, kind: str, cores: Cores | None
 ) -> None:
-    check_type("values", memberships, Memberships, Clustering, None)
+    check_type("values", memberships, Memberships, Clustering, Assignment, None)
     if memberships is None:
         if kind in _NEED_MEMBERSHIPS:
             raise InputValueError(
@@ -261,109 +261,3 @@ def _check_values(
     check_type("cores", cores, Cores, None)
     if cores is not None and len(cores.basins) != len(projection):
         raise InputValueError(f"`cores` must belong to the same frames, {len(projection)}; got {cores!r}.")
-
-
-def _paint_density(ax: "Axes", grid: Bins, guide: bool) -> None:
-    from matplotlib.colors import LogNorm
-
-    counts = np.where(grid.counts > 0, grid.counts, np.nan)
-    norm = LogNorm(1, max(int(grid.counts.max()), 2))
-    image = _show(ax, grid, counts, cmap=DENSITY_MAP, norm=norm)
-    if guide:
-        color_bar(ax, image, "frames per bin")
-
-
-def _paint_energy(ax: "Axes", grid: Bins, guide: bool) -> None:
-    energy = grid.free_energy()
-    top = max(1.0, np.ceil(np.nanmax(energy)))
-    image = _show(ax, grid, energy, cmap=ENERGY_MAP, vmin=0.0, vmax=top)
-    # One more bin on each side that is periodic, so that the lines reach the edge and meet across it.
-    around = [(1, 1) if periodic else (0, 0) for periodic in grid.periodic]
-    padded = np.pad(energy, around, mode="wrap")
-    x, y = (
-        np.concatenate([[2 * c[0] - c[1]], c, [2 * c[-1] - c[-2]]]) if periodic else c
-        for c, periodic in zip(grid.centers, grid.periodic, strict=True)
-    )
-    if top > 1:
-        lines = {"colors": "black", "linewidths": 0.6, "alpha": 0.7}
-        ax.contour(x, y, np.ma.masked_invalid(padded.T), levels=np.arange(1, top), **lines)
-    if guide:
-        color_bar(ax, image, "free energy (kT)")
-
-
-def _paint_states(ax: "Axes", grid: Bins, memberships: Memberships, guide: bool) -> None:
-    from matplotlib.colors import to_rgb
-    from matplotlib.patches import Patch
-
-    hard, n_states = memberships.hard, memberships.values.shape[1]
-    colors = np.array([to_rgb(color) for color in (*state_colors(n_states), NO_STATE)])
-    colored = colors[grid.most_common(hard)]  # -1 is the last, that of no state
-    strength = 0.6 + 0.4 * np.log1p(grid.counts) / np.log1p(grid.counts.max())
-    strength = np.where(grid.counts > 0, strength, 0.0)
-    _show(ax, grid, 1.0 - strength[..., None] * (1.0 - colored))
-    if guide:
-        weights = np.ones(len(hard)) if grid.weights is None else grid.weights
-        shares = np.bincount(hard[hard >= 0], weights[hard >= 0], minlength=n_states) / weights.sum()
-        handles = [
-            Patch(facecolor=colors[at], edgecolor="0.3", linewidth=0.4, label=f"{at}: {percent(share)}")
-            for at, share in enumerate(shares)
-        ]
-        if (hard < 0).any():
-            none = percent(float(weights[hard < 0].sum() / weights.sum()))
-            handles.append(Patch(facecolor=NO_STATE, label=f"none: {none}"))
-        ax.legend(
-            handles=handles,
-            title="state: frames" if grid.weights is None else "state: population",
-            loc="center left",
-            bbox_to_anchor=(1.0, 0.5),
-            frameon=False,
-            ncols=1 + len(handles) // _ROWS,
-            handlelength=1.2,
-            handleheight=1.2,
-        )
-
-
-def _paint_mean(
-    ax: "Axes", grid: Bins, values: np.ndarray, top: float, cmap: str, label: str, guide: bool
-) -> None:
-    image = _show(ax, grid, grid.mean(values), cmap=cmap, vmin=0.0, vmax=top)
-    if guide:
-        color_bar(ax, image, label)
-
-
-def _show(ax: "Axes", grid: Bins, picture: np.ndarray, **how: Any) -> "AxesImage":
-    """Draw one value or colour per bin as an image: one object, however many bins and frames there are."""
-    return ax.imshow(
-        np.swapaxes(picture, 0, 1), origin="lower", extent=grid.extent, interpolation="nearest", **how
-    )
-
-
-def _mark_peaks(ax: "Axes", places: np.ndarray, grid: Bins) -> None:
-    left, right, bottom, top = grid.extent
-    origin, size = np.array([left, bottom]), np.array([right - left, top - bottom])
-    circle = {"boxstyle": "circle,pad=0.22", "facecolor": "white", "edgecolor": "black", "linewidth": 0.8}
-    for state, (place, moved) in enumerate(
-        zip(places, origin + size * push_apart((places - origin) / size, _MARK), strict=True)
-    ):
-        ax.annotate(
-            str(state), place, moved, ha="center", va="center", fontsize=8, fontweight="bold", color="black",
-            bbox=circle, annotation_clip=False, zorder=5,
-        )  # fmt: skip
-
-
-def _frame(ax: "Axes", projection: Projection, grid: Bins) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    left, right, bottom, top = grid.extent
-    ax.set(
-        xlim=(left, right),
-        ylim=(bottom, top),
-        xlabel=projection.labels[0],
-        ylabel=projection.labels[1],
-        aspect="equal" if projection.equal else "auto",
-    )
-    for axis, period in zip((ax.xaxis, ax.yaxis), projection.periods, strict=True):
-        if period is None:
-            axis.set_major_locator(MaxNLocator(5))
-        else:
-            axis.set_ticks(np.linspace(-period / 2, period / 2, 5))

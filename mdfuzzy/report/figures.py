@@ -8,6 +8,7 @@ from mdfuzzy._messages import counted, duration, time_unit
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.beta_scan import BetaScan
+from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.plots.networks import layout_states, list_links
@@ -102,13 +103,14 @@ def beta_figure(result: Clustering) -> dict[str, Any]:
     return {"data": traces, "layout": layout}
 
 
-def network_figure(result: Clustering) -> dict[str, Any]:
+def network_figure(result: Result) -> dict[str, Any]:
     """Draw the states as circles, and transition regions and transitions as lines between them."""
     colors = state_colors(result.n_states)
     whole = "all frames" if result.weights is None else "the weight"
     shares = [row.fraction for row in result.states]
     links = list_links(cast("TransitionRegions", result.transition_regions))
-    places = layout_states(result.n_states, np.array([link.pair for link in links]).reshape(-1, 2))
+    pairs = np.array([link.pair for link in links], np.int64).reshape(-1, 2)
+    places = layout_states(result.n_states, pairs)
     traces, middles, numbers, texts = [], [], [], []
     for link in links:
         (a, b), moves = link.pair, link.transitions

@@ -6,6 +6,7 @@ import numpy as np
 
 from mdfuzzy._messages import duration, time_span
 from mdfuzzy.kinetics import Equilibrium, Pathways
+from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.report.words import bar, chip, share, span, table
@@ -14,8 +15,10 @@ from mdfuzzy.report.words import bar, chip, share, span, table
 _MAX_STATES = 12
 
 
-def describe_kinetics(result: Clustering) -> dict[str, str] | None:
+def describe_kinetics(result: Result) -> dict[str, str] | None:
     """Return the texts of the section on kinetics; None without a Markov model."""
+    if not isinstance(result, Clustering):
+        return None
     model, paths = result.equilibrium, result.pathways
     if model is None or paths is None:
         return None

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.bins import Bins, suggest_bins
 from mdfuzzy.plots.places import push_apart
@@ -48,13 +49,13 @@ class Solution:
     frames: np.ndarray | None = None
 
 
-def solutions(result: Clustering) -> list[Solution]:
+def solutions(result: Result) -> list[Solution]:
     """Return the memberships at every beta that was solved for, the coldest first.
 
     At the beta that was used they are those of all frames.
     """
     found = [Solution(result.memberships.beta, result.memberships.values)]
-    scan = result.beta_scan
+    scan = result.beta_scan if isinstance(result, Clustering) else None
     if scan is not None and scan.memberships is not None:
         found += [
             Solution(float(beta), values, scan.frames)
@@ -64,7 +65,7 @@ def solutions(result: Clustering) -> list[Solution]:
     return sorted(found, key=lambda each: each.beta)
 
 
-def projections(result: Clustering) -> dict[str, Callable[[], Projection]]:
+def projections(result: Result) -> dict[str, Callable[[], Projection]]:
     """Return what makes the planes that the plot can show, by name: one per residue, or a single other one.
 
     They are made one at a time, because those of many residues would fill the memory.
@@ -81,7 +82,7 @@ def projections(result: Clustering) -> dict[str, Callable[[], Projection]]:
     return {} if data.columns.shape[1] < 2 else {"features": partial(project, data)}
 
 
-def describe_maps(result: Clustering) -> dict[str, Any] | None:
+def describe_maps(result: Result) -> dict[str, Any] | None:
     """Return all that the interactive plot needs, ready for JSON; None if there are no two coordinates.
 
     The frames are binned, for every residue and beta: the state of most frames in a bin, the mean of their
@@ -124,7 +125,7 @@ def describe_maps(result: Clustering) -> dict[str, Any] | None:
     }
 
 
-def _mean(result: Clustering, solution: Solution, values: np.ndarray) -> np.ndarray:
+def _mean(result: Result, solution: Solution, values: np.ndarray) -> np.ndarray:
     """Return the mean of values over the frames of a solution, by their weights."""
     if result.weights is None:
         return np.asarray(values.mean(axis=0, dtype=np.float64))
@@ -135,7 +136,7 @@ def _mean(result: Clustering, solution: Solution, values: np.ndarray) -> np.ndar
 def _within_budget(
     planes: dict[str, Callable[[], Projection]],
     solved: list[Solution],
-    result: Clustering,
+    result: Result,
     *,
     finest: int | None = None,
 ) -> tuple[list[str], list[Solution], int]:
@@ -202,12 +203,15 @@ def _part(grid: Bins, frames: np.ndarray | None) -> Bins:
     return Bins(grid.edges, index, counts, grid.periodic, weights)
 
 
-def _marks(plane: Projection, result: Clustering) -> dict[str, Any]:
+def _marks(plane: Projection, result: Result) -> dict[str, Any]:
     """Return where the peaks of the states are, and the most mixed frame of each transition region."""
     whole = "all frames" if result.weights is None else "the weight"
-    peaks = [f"<b>state {row.state}</b>, {row.fraction:.1%} of {whole}: its peak" for row in result.states]
-    marks = {"peaks": _points(plane, result.cores.peaks, peaks)}
-    marks["peaks"]["labels"] = _labels(plane, result.cores.peaks)
+    rows = [row for row in result.states if row.frames]
+    what = "its peak" if isinstance(result, Clustering) else "the frame of its highest membership"
+    texts = [f"<b>state {row.state}</b>, {row.fraction:.1%} of {whole}: {what}" for row in rows]
+    peaks = np.array([row.peak for row in rows], np.int64)
+    marks = {"peaks": _points(plane, peaks, texts)}
+    marks["peaks"] |= {"states": [row.state for row in rows], "labels": _labels(plane, peaks)}
     transition_regions = result.transition_regions
     if transition_regions is not None and len(transition_regions):
         frames = np.array([frames[0] for frames in transition_regions.frames])

@@ -26,7 +26,7 @@ def notebook_html(result: Clustering | Assignment | StateTable) -> str:
     Parameters
     ----------
     result : Clustering, Assignment or StateTable
-        A clustering of trajectories has a picture, too.
+        Clusterings and assignments of trajectories have a picture, too.
 
     Returns
     -------
@@ -48,8 +48,7 @@ def notebook_html(result: Clustering | Assignment | StateTable) -> str:
     """
     if isinstance(result, StateTable):
         return _table(result)
-    picture = _picture(result) if isinstance(result, Clustering) else ""
-    return f"<div><p><b>{escape(repr(result))}</b></p>{_table(result.states)}{picture}</div>"
+    return f"<div><p><b>{escape(repr(result))}</b></p>{_table(result.states)}{_picture(result)}</div>"
 
 
 def _table(states: StateTable) -> str:
@@ -73,7 +72,7 @@ def _table(states: StateTable) -> str:
     return f'<table style="font-variant-numeric:tabular-nums">{rows}</table>{more}'
 
 
-def _picture(result: Clustering) -> str:
+def _picture(result: Clustering | Assignment) -> str:
     """Return the overview as an image; nothing for a clustering without coordinates."""
     if result.data is None:
         return ""

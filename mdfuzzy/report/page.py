@@ -18,6 +18,7 @@ from mdfuzzy._messages import duration
 from mdfuzzy._threads import limited_threads
 from mdfuzzy.ensembles.comparison import compare_ensembles
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
+from mdfuzzy.pipeline.assignment import Assignment, Result
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.report import words
@@ -29,6 +30,7 @@ from mdfuzzy.report.packing import to_json
 from mdfuzzy.report.series import describe_peaks, describe_timeline
 from mdfuzzy.report.structures import describe_structures
 
+_TITLE = "Metastable states and transitions"
 #: Our own JavaScript, in the order in which the page needs it.
 _SCRIPTS = ("common.js", "map.js", "structures.js", "peaks.js", "timeline.js", "start.js")
 #: Who made the 3D view.
@@ -53,7 +55,7 @@ _SECTIONS = {
 
 def write_report(
     path: str | os.PathLike[str],
-    result: Clustering,
+    result: Result,
     *,
     timescales: ImpliedTimescales | None = None,
     test: ChapmanKolmogorov | None = None,
@@ -72,9 +74,10 @@ def write_report(
     ----------
     path : path
         The file to write, such as ``"report.html"``, in a folder that exists. An earlier report is replaced.
-    result : Clustering
-        What to show. For a slider over beta make it with ``Settings(scan_beta=True)`` or a `beta` that is
-        to be chosen.
+    result : Clustering or Assignment
+        What to show. For a slider over beta make the clustering with ``Settings(scan_beta=True)`` or a `beta`
+        that is to be chosen. The report of an assignment shows the fractions of the fitted frames beside
+        those of the new ones, and no evidence for the states.
     timescales : ImpliedTimescales, optional
         Shown if given; from `kinetics.implied_timescales`.
     test : ChapmanKolmogorov, optional
@@ -111,7 +114,7 @@ def write_report(
     ...     page.name, "Two heaps" in page.read_text(encoding="utf-8"), page.stat().st_size < 10_000_000
     ('report.html', True, True)
     """
-    check_type("result", result, Clustering, remedy="`cluster` makes it.")
+    check_type("result", result, Clustering, Assignment, remedy="`cluster` and `assign` make it.")
     remedy = "`kinetics.implied_timescales` makes them."
     check_type("timescales", timescales, ImpliedTimescales, None, remedy=remedy)
     check_type("test", test, ChapmanKolmogorov, None, remedy="`kinetics.chapman_kolmogorov` makes it.")
@@ -129,7 +132,7 @@ def write_report(
             f"`path` must be a new file or an earlier report; got {str(path)!r}, which mdfuzzy did not "
             "write. Give another name."
         )
-    with limited_threads(result.settings.n_jobs):
+    with limited_threads(result.settings.n_jobs if isinstance(result, Clustering) else None):
         page = render(result, timescales=timescales, test=test, title=title)
     with whole_file(path) as file:
         file.write(page.encode("utf-8", "backslashreplace"))
@@ -145,7 +148,7 @@ def is_report(path: Path) -> bool:
 
 
 def render(
-    result: Clustering,
+    result: Result,
     *,
     timescales: ImpliedTimescales | None = None,
     test: ChapmanKolmogorov | None = None,
@@ -155,9 +158,9 @@ def render(
     from plotly.colors import sequential
     from plotly.offline import get_plotlyjs, get_plotlyjs_version
 
-    figures = {}
-    if result.beta_scan is not None:
-        figures["beta-plot"] = beta_figure(result)
+    figures, clustering = {}, result if isinstance(result, Clustering) else None
+    if clustering is not None and clustering.beta_scan is not None:
+        figures["beta-plot"] = beta_figure(clustering)
     if result.transition_regions is not None:
         figures["network-plot"] = network_figure(result)
     if timescales is not None:
@@ -166,9 +169,9 @@ def render(
         )
     if test is not None:
         figures["prediction-plot"] = prediction_figure(test)
-    several = result.data is not None and result.data.ensembles is not None
-    comparison = compare_ensembles(result) if several else None
-    if comparison is not None:
+    comparison = None
+    if clustering is not None and clustering.data is not None and clustering.data.ensembles is not None:
+        comparison = compare_ensembles(clustering)
         figures["ensembles-plot"] = fractions_figure(comparison)
     data = {
         "frames": len(result),
@@ -176,11 +179,12 @@ def render(
         "scales": {"density": _scale(sequential.Viridis), "second": _scale(sequential.Inferno)},
         "map": describe_maps(result),
         "structures": describe_structures(result),
-        "peaks": describe_peaks(result),
+        "peaks": None if clustering is None else describe_peaks(clustering),
         "timeline": describe_timeline(result),
         "figures": figures,
     }
-    empty = {name for name in ("map", "structures", "timeline") if data[name] is None}
+    empty = {name for name in ("map", "structures", "timeline", "peaks") if data[name] is None}
+    empty |= {"choices"} if clustering is None else set()
     empty |= {"transition_regions"} if result.transition_regions is None else set()
     plotted = ("network", "ensembles", "timescales", "prediction")
     empty |= {name for name in plotted if f"{name}-plot" not in figures}
@@ -188,13 +192,14 @@ def render(
     empty |= {"kinetics"} if kinetics is None else set()
     shown = {name: titles for name, titles in _SECTIONS.items() if name not in empty}
     texts = _texts(result, data, timescales, test) | (kinetics or {})
-    texts |= {} if comparison is None else ensembles_texts(result, comparison)
+    if clustering is not None and comparison is not None:
+        texts |= ensembles_texts(clustering, comparison)
     links = "".join(f'<li><a href="#{name}">{short}</a></li>' for name, (_, short) in shown.items())
     plotly, script = get_plotlyjs(), "\n".join(["", *map(_read, _SCRIPTS), ""])
     viewer = "" if "structures" in empty else _viewer()
     parts = {
         "script_hashes": " ".join(map(_policy_hash, (plotly, viewer, script))),
-        "title": escape(title or "Metastable states and transitions"),
+        "title": escape(title or ("New frames in known states" if clustering is None else _TITLE)),
         "lead": words.lead(result),
         "version": __version__,
         "style": _read("style.css"),
@@ -216,21 +221,18 @@ def render(
 
 
 def _texts(
-    result: Clustering,
+    result: Result,
     data: dict[str, Any],
     timescales: ImpliedTimescales | None,
     test: ChapmanKolmogorov | None,
 ) -> dict[str, str]:
     """Return what stands for the names in the templates of the sections."""
     transition_regions = result.transition_regions
-    return {
+    own = _clustering_texts(result) if isinstance(result, Clustering) else _assignment_texts(result)
+    return own | {
         "states": words.states_table(result),
         "transition_regions": words.transition_regions_table(result),
         "threshold": "" if transition_regions is None else f"{transition_regions.threshold:g}",
-        "choices": words.choices(result),
-        "splits": words.splits_table(result),
-        "determined": escape(result.tree.words),
-        "beta_plot": '<div id="beta-plot" class="plot low"></div>' if result.beta_scan is not None else "",
         "plane_word": "Coordinates",
         "plane_note": words.plane_note(data["map"]),
         "diamond_words": ", diamonds the most mixed frames between two"
@@ -244,7 +246,30 @@ def _texts(
         "prediction_verdict": "" if test is None else test.verdict,
         "lag": "" if test is None else duration(test.lag_times[0], test.unit),
         "sources": words.sources(result),
-        "settings": words.settings_table(result),
+    }
+
+
+def _clustering_texts(result: Clustering) -> dict[str, str]:
+    """Return the texts on how the states were found."""
+    return {
+        "states_words": _read("found.html"),
+        "mark_words": "the peaks of the states",
+        "prominence_words": _read("prominence.html"),
+        "choices": words.choices(result),
+        "splits": words.splits_table(result),
+        "determined": escape(result.tree.words),
+        "beta_plot": '<div id="beta-plot" class="plot low"></div>' if result.beta_scan is not None else "",
+        "settings": _fill("settings.html", {"settings": words.settings_table(result)}),
+    }
+
+
+def _assignment_texts(result: Assignment) -> dict[str, str]:
+    """Return the texts on how new frames were assigned."""
+    return {
+        "states_words": _fill("assigned.html", {"far": words.share(result.far_share)}),
+        "mark_words": "the frames of highest membership",
+        "prominence_words": "",
+        "settings": "",
     }
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mdfuzzy._messages import time_unit
+from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.report.packing import pack, quantize, rounded
 from mdfuzzy.report.structures import torsion_text
@@ -42,7 +43,7 @@ def _kept_ancestor(parents: np.ndarray, number: int, kept: dict[int, int]) -> in
     return ancestor
 
 
-def describe_timeline(result: Clustering) -> dict[str, object] | None:
+def describe_timeline(result: Result) -> dict[str, object] | None:
     """Return the mean memberships in short stretches of trajectories, for JSON; None without data."""
     data = result.data
     if data is None:

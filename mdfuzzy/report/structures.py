@@ -9,7 +9,7 @@ import numpy as np
 from mdfuzzy._messages import duration
 from mdfuzzy.frames.secondary_structure import secondary_structure
 from mdfuzzy.frames.trajectories import Trajectories
-from mdfuzzy.pipeline.clustering import Clustering
+from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.plots.projections import superpose
 from mdfuzzy.report.packing import pack, rounded
 
@@ -58,7 +58,7 @@ class Molecule:
     view: View
 
 
-def describe_structures(result: Clustering) -> dict[str, object] | None:
+def describe_structures(result: Result) -> dict[str, object] | None:
     """Return all that the 3D view needs, ready for JSON; None if the data are no structures.
 
     All structures are superposed on that of state 0, unless they are aligned on other atoms. State 0 is
@@ -67,7 +67,7 @@ def describe_structures(result: Clustering) -> dict[str, object] | None:
     data = result.data
     if data is None or not (data.has_structures or data.coordinates is not None):
         return None
-    chosen = [(f"State {state}", [state], frame) for state, frame in enumerate(result.cores.peaks.tolist())]
+    chosen = [(f"State {row.state}", [row.state], row.peak) for row in result.states if row.frames]
     if result.transition_regions is not None:
         chosen += [
             (f"Between {a} and {b}", [a, b], int(frames[0]))

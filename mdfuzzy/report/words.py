@@ -10,7 +10,9 @@ import numpy as np
 from mdfuzzy._messages import counted, duration
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.kinetics.dtrajs import LEFT_OUT
+from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.pipeline.clustering import Clustering
+from mdfuzzy.pipeline.state_table import State
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.report.structures import place_of, torsion_text
 
@@ -72,7 +74,7 @@ def span(low: float | None, high: float | None) -> str:
     return f"{_percent(low)} – {_percent(high)} %"
 
 
-def headline(result: Clustering) -> str:
+def headline(result: Result) -> str:
     """Return the numbers that come first."""
     data, memberships = result.data, result.memberships
     cards = [("state" if result.n_states == 1 else "states", f"{result.n_states}", "")]
@@ -105,7 +107,7 @@ def headline(result: Clustering) -> str:
     )
 
 
-def lead(result: Clustering) -> str:
+def lead(result: Result) -> str:
     """Return the sentence below the headline."""
     title = "" if result.data is None else result.data.title
     return escape(title or repr(result))
@@ -148,29 +150,26 @@ def hidden(shown: dict[str, Any] | None, nouns: str) -> str:
     return f"{shown['hidden']:,} more {nouns} are not shown." if shown and shown["hidden"] else ""
 
 
-def states_table(result: Clustering) -> str:
+def states_table(result: Result) -> str:
     """Return the table of states."""
     colors, visits = state_colors(result.n_states), result.visits
     torsions, weighted = _few_torsions(result), result.weights is not None
     bounded = any(row.fraction_low is not None for row in result.states)
-    heads = ["state", "population" if weighted else "fraction of frames"]
-    heads += ["effective frames"] * weighted + ["frames", "core", "prominence"]
-    heads += ["φ, ψ at the peak"] * torsions + ["peak frame"]
+    own = isinstance(result, Clustering)
+    fitted = [None] * result.n_states if isinstance(result, Clustering) else list(result.fitted)
+    heads = ["state", "population" if weighted else "fraction of frames", *["in the run"] * (not own)]
+    heads += ["effective frames"] * weighted + ["frames", "core", *["prominence"] * own]
+    heads += ["peak frame", *["φ, ψ at the peak"] * torsions] if own else [_BEST, *[_ANGLES] * torsions]
     heads += ["visits", "dwell", "time to next state", "metastable"] * (visits is not None)
     rows = []
-    for row in result.states:
-        cells = [
-            chip(row.state, colors),
-            bar(row.fraction, colors[row.state])
-            + share(row.fraction)
-            + f"<br><small>{span(row.fraction_low, row.fraction_high)}</small>" * bounded,
-            *([] if row.effective is None else [f"{row.effective:,.0f}"]),
-            f"{row.frames:,}",
-            f"{row.core:,}",
-        ]
-        cells.append("∞" if np.isinf(row.prominence) else f"{row.prominence:.3g}")
-        cells += [whole(torsion_text(result.data, row.peak))] * torsions
-        cells.append(whole(place_of(result.data, row.peak)))
+    for row, before in zip(result.states, fitted, strict=True):
+        cells = [chip(row.state, colors), _fraction(row, colors, bounded)]
+        cells += [] if before is None else [_fraction(before, colors, bounded)]
+        cells += [] if row.effective is None else [f"{row.effective:,.0f}"]
+        cells += [f"{row.frames:,}", f"{row.core:,}"]
+        cells += ["∞" if np.isinf(row.prominence) else f"{row.prominence:.3g}"] * own
+        cells.append(whole(place_of(result.data, row.peak)) if row.frames else "none")
+        cells += [whole(torsion_text(result.data, row.peak)) if row.frames else ""] * torsions
         if visits is not None:
             cells.append(f"{visits.visits[row.state]:,}")
             for times in (visits.mean_dwell, visits.core_dwell):
@@ -188,13 +187,24 @@ def states_table(result: Clustering) -> str:
     return found
 
 
+def _fraction(row: State, colors: Sequence[str], bounded: bool) -> str:
+    """Return the fraction of a state as a bar, with its interval below."""
+    interval = f"<br><small>{span(row.fraction_low, row.fraction_high)}</small>" * bounded
+    return f'<span class="whole">{bar(row.fraction, colors[row.state])}{share(row.fraction)}{interval}</span>'
+
+
 #: Torsions of more residues than this are left out of tables.
 _MAX_RESIDUES = 4
+#: Columns of an assignment in place of the peak, which is one of the fitted frames.
+_BEST, _ANGLES = "frame of highest membership", "φ, ψ of that frame"
 #: Columns of the table of states that are not numbers.
-_TEXTS = ("state", "population", "fraction of frames", "φ, ψ at the peak", "peak frame", "metastable")
+_TEXTS = (
+    *("state", "population", "fraction of frames", "in the run", "peak frame", "φ, ψ at the peak"),
+    *(_BEST, _ANGLES, "metastable"),
+)
 
 
-def _few_torsions(result: Clustering) -> bool:
+def _few_torsions(result: Result) -> bool:
     """Whether there are few enough residues for their torsions to say something in a table."""
     return result.data is not None and 0 < len(result.data.residues) <= _MAX_RESIDUES
 
@@ -205,7 +215,7 @@ def _dwell(value: float, unit: str) -> str:
     return "never left" if np.isinf(value) else duration(value, unit)
 
 
-def transition_regions_table(result: Clustering) -> str:
+def transition_regions_table(result: Result) -> str:
     """Return the table of transition regions; a sentence if there are none, nothing if none were searched."""
     transition_regions, colors = result.transition_regions, state_colors(result.n_states)
     if transition_regions is None:
@@ -224,7 +234,7 @@ def transition_regions_table(result: Clustering) -> str:
     heads = ["states", *["transitions"] * (moved is not None)]
     heads += ["transition frames", "fraction of frames", "mean mixing", "most mixed frame"]
     torsions = _few_torsions(result)
-    heads += ["φ, ψ of that frame"] * torsions
+    heads += [_ANGLES] * torsions
     rows = []
     for at, (a, b) in enumerate(transition_regions.pairs.tolist()):
         frame = int(transition_regions.frames[at][0])
@@ -279,7 +289,7 @@ def splits_table(result: Clustering) -> str:
     return found
 
 
-def warning_list(result: Clustering) -> str:
+def warning_list(result: Result) -> str:
     """Return the warnings, if there are any."""
     if not result.warnings:
         return ""
@@ -304,7 +314,7 @@ def _setting(value: object) -> str:
     return "automatic" if value is None else str(value)
 
 
-def sources(result: Clustering) -> str:
+def sources(result: Result) -> str:
     """Return what was loaded, in words."""
     data = result.data
     if data is None:

@@ -473,11 +473,25 @@ def test_assign(files, finished, tmp_path, capsys):
     assert (tmp_path / "out" / "frames.csv").read_text().count("\n") == 1501
     found = mf.assign(mf.RunDir(finished).load(), mf.load(tmp_path / "new.xtc", top=files / "top.pdb"))
     assert found.summary() in text
+    assert (tmp_path / "out" / "plots" / "fractions.png").stat().st_size > 5_000
+    assert "New frames in known states" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    states = np.genfromtxt(tmp_path / "out/tables/states.csv", delimiter=",", names=True)
+    np.testing.assert_allclose(states["fitted_fraction"], [row.fraction for row in found.fitted], atol=1e-5)
     # Discrete trajectories by the larger cores, as those of the run itself; the table by the walk's.
     assert_array_equal(np.load(tmp_path / "out/pyemma/cores/new.npy"), found.milestones.core_of)
     table = np.genfromtxt(tmp_path / "out/frames.csv", delimiter=",", names=True)
     assert_array_equal(table["core"], found.cores.core_of)
     assert 0 < np.count_nonzero(found.cores.core_of >= 0) < np.count_nonzero(found.milestones.core_of >= 0)
+
+
+def test_assign_without_a_report_leaves_no_old_one(files, finished, tmp_path):
+    command = ["assign", str(finished), str(files / "run0.xtc"), "--stride", "5", "-o", str(tmp_path / "out")]
+    assert main(command) == 0
+    assert (tmp_path / "out" / "report.html").is_file()
+    assert main([*command, "--no-report"]) == 0
+    assert sorted(path.name for path in (tmp_path / "out").glob("[!.]*")) == [
+        *("frames.csv", "plots", "pyemma", "tables"),
+    ]
 
 
 def test_assign_refuses_other_atoms(files, finished, tmp_path, capsys):

@@ -388,7 +388,8 @@ def test_refuses_bad_input(two_states):
     ):
         draw(frames, kind="second")
     with pytest.raises(
-        TypeError, match=r"`values` must be `Memberships` or `Clustering` or None; got ndarray"
+        TypeError,
+        match=r"`values` must be `Memberships` or `Clustering` or `Assignment` or None; got ndarray",
     ):
         draw(frames, memberships.values)
     with pytest.raises(ValueError, match=r"`values` must belong to the same frames, 1000; got 2 rows"):

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import mdfuzzy as mf
 from mdfuzzy._messages import time_unit
-from mdfuzzy.plots import figures
+from mdfuzzy.plots import pictures
 from mdfuzzy.plots.projections import project
 from mdfuzzy.report.figures import network_figure
 
@@ -181,7 +181,7 @@ def test_networks_count_every_passage_by_the_milestones(result):
         (0, 2),
         (1, 2),
     }  # otherwise every number would come from the transition regions
-    picture = figures._pictures(result, project(result.data))["network"]()
+    picture = pictures._pictures(result, project(result.data))["network"]()
     drawn = [int(text) for text in texts(picture.axes[0])[:3]]
     assert sum(drawn) == counts.sum() - np.trace(counts)
     links = network_figure(result)["data"]
@@ -432,7 +432,7 @@ def test_a_picture_that_fails_leaves_the_old_ones(result, tmp_path: Path, monkey
     def full(*arguments, **options):
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(figures, "draw", full)
+    monkeypatch.setattr(pictures, "draw", full)
     with pytest.raises(OSError, match="no space left"):
         mf.plots.write_plots(tmp_path, result, kinds=["states"], dpi=30)
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
@@ -537,7 +537,7 @@ def test_time_and_models_refuse_bad_input(result):
 
 
 def test_figures_refuse_bad_input(result, tmp_path: Path):
-    with pytest.raises(TypeError, match=r"`result` must be `Clustering`; got int"):
+    with pytest.raises(TypeError, match=r"`result` must be `Clustering` or `Assignment`; got int"):
         mf.plots.overview(3)
     with pytest.raises(ValueError, match=r"`result` must be of frames or features.*Give a `projection`"):
         mf.plots.overview(dataclasses.replace(result, data=None))
@@ -548,7 +548,7 @@ def test_figures_refuse_bad_input(result, tmp_path: Path):
 
 def test_of_many_states_the_first_get_pictures(result, tmp_path, monkeypatch):
     """Hundreds of pictures would take longer than to find the states."""
-    monkeypatch.setattr(figures, "_STATES", 1)
+    monkeypatch.setattr(pictures, "_STATES", 1)
     assert result.n_states > 1
     last = f"state-{result.n_states - 1}"
     with pytest.warns(

@@ -130,7 +130,10 @@ def test_a_page_of_others_is_not_replaced(blobs: mf.Clustering, tmp_path: Path):
 
 
 def test_refuses_what_it_cannot_show(blobs: mf.Clustering, tmp_path: Path):
-    with pytest.raises(TypeError, match=r"`result` must be `Clustering`; got int\. `cluster` makes it\."):
+    with pytest.raises(
+        TypeError,
+        match=r"`result` must be `Clustering` or `Assignment`; got int\. `cluster` and `assign` make it\.",
+    ):
         mf.report.write_report(tmp_path / "report.html", 5)
     with pytest.raises(TypeError, match=r"`timescales` must be `ImpliedTimescales` or None; got list\."):
         mf.report.write_report(tmp_path / "report.html", blobs, timescales=[1])

@@ -180,11 +180,11 @@ function marks(plane, shown) {
   const { labels } = circles;
   found.push({
     type: "scatter", mode: "lines", hoverinfo: "skip", line: { color: "#1f2933", width: 1 }, showlegend: false,
-    x: circles.x.flatMap((x, state) => [x, labels.x[state], null]), y: circles.y.flatMap((y, state) => [y, labels.y[state], null]),
+    x: circles.x.flatMap((x, at) => [x, labels.x[at], null]), y: circles.y.flatMap((y, at) => [y, labels.y[at], null]),
   });
   found.push({
     type: "scatter", mode: "markers+text", x: labels.x, y: labels.y, hovertext: circles.text, hoverinfo: "text",
-    text: circles.x.map((_, state) => `<b>${state}</b>`), textfont: { size: 12, color: "#1f2933" },
+    text: circles.states.map((state) => `<b>${state}</b>`), textfont: { size: 12, color: "#1f2933" },
     marker: { size: 21, color: "#ffffff", line: { color: "#1f2933", width: 1.5 } }, showlegend: false, cliponaxis: false,
   });
   return found;
