@@ -17,6 +17,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -93,7 +94,10 @@ class TimedStore:
 
 
 def compile_kernels(folder: Path) -> None:
-    """Go the whole way once with few frames, so that nothing has to be compiled or imported later."""
+    """Go the whole way once with few frames, so that kernels are on disk.
+
+    It needs a process of its own: a compiler keeps some hundred MB.
+    """
     frames = mf.datasets.alanine_dipeptide(stride=20)
     result = mf.cluster(frames, mf.Settings(scan_beta=True, prominence=1.0), store=mf.RunDir(folder))
     for _ in write_outputs(folder, result):
@@ -225,7 +229,9 @@ def main() -> None:
         files = sorted(xtc.glob("*.xtc"))
         way = {"features": options.features, "fit_frames": options.fit_frames, "address": options.dask}
         files = files or write_xtc(options.data, xtc, options.frames, copies=options.copies)
-        compile_kernels(folder / "small")
+        first = get_context("spawn").Process(target=compile_kernels, args=(folder / "small",))
+        first.start()
+        first.join()
         with nullcontext() if options.hold is None else held_memory(options.hold):
             found = run(files, xtc / "ala2.pdb", kept, **way)
     print(f"{found['frames']:,} frames; {describe_machine(found['machine'])}")

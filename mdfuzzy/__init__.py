@@ -16,6 +16,7 @@ __version__ = "0.2.0"
 #: folders that precede it here. A folder with an empty entry is a public module, or has no public names.
 _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
     "_kernels": {},
+    "workers": {},
     "frames": {
         "aligned": ("AlignedFrames",),
         "ensembles": ("Ensembles",),
@@ -31,7 +32,6 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
         "featurizing": ("featurize",),
         "decomposition": ("pca", "tica", "vamp"),
     },
-    "workers": {},
     "neighbors": {
         "graph": ("Graph",),
         "neighbors": ("Neighbors", "euclidean_neighbors", "neighbors_from"),

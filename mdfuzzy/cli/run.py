@@ -146,7 +146,7 @@ def command(
     with nullcontext() if dask is None else connect(dask) as client:  # before anything is written
 
         def run_once() -> None:
-            frames = read_files(files, **options, scratch=run.scratch_folder)
+            frames = read_files(files, **options, scratch=run.scratch_folder, client=client)
             say = Transcript()
             say(frames.summary())
             find_states(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import mdtraj as md
 
     from mdfuzzy.frames.loading import Items, Top
+    from mdfuzzy.workers.cluster import Client
 
     #: A feature: a text, a `Feature`, a function of frames, or an array or file with columns.
     One: TypeAlias = (
@@ -60,6 +61,7 @@ def featurize(
     max_features: int = 5000,
     scratch: "str | os.PathLike[str] | None" = None,
     progress: bool | None = None,
+    client: "Client | None" = None,
 ) -> Features:
     """Compute features of trajectories: torsions, distances, contacts and others.
 
@@ -101,6 +103,8 @@ def featurize(
         A folder for features that do not fit into memory, as for `load`.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
+    client : distributed.Client, optional
+        Read the files and compute the features on the workers of this Dask cluster, as for `load`.
 
     Returns
     -------
@@ -133,7 +137,7 @@ def featurize(
     again: Any = features if hasattr(features, "featurizer") else None
     stream = open_stream(
         paths, top=top, atoms=atoms, stride=stride, begin=begin, end=end, whole=whole, timestep=timestep,
-        lengths=lengths, scratch=scratch, progress=progress,
+        lengths=lengths, scratch=scratch, progress=progress, client=client,
     )  # fmt: skip
     if again is not None:
         wanted: tuple[Feature | Given, ...] = _same_again(again)

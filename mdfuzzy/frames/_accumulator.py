@@ -1,10 +1,11 @@
 """Collect loaded frames in growing columns, trajectory by trajectory and chunk by chunk."""
 
 import logging
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -82,6 +83,12 @@ class Store:
     def __init__(self, plan: Plan, topology: "md.Topology | None", scratch: Path | None = None) -> None:
         self.plan = plan
         self.topology = topology
+        self.symmetry: Symmetry | None = None  # known from the first frames
+        self._begin(scratch)
+
+    def _begin(self, scratch: Path | None) -> None:
+        """Hold no frames."""
+        plan = self.plan
         self.scratch = scratch
         self.xyz = Column((len(plan.atoms), 3), np.float32, scratch)
         residues = len(plan.torsions.residues)
@@ -93,7 +100,6 @@ class Store:
         self.moved = 0  # frames with a molecule that was moved to its nearest image
         self.scale: tuple[float, str] | None = None  # between the atoms of the first piece, and its name
         self.scaled: Piece | None = None  # the piece that was compared with it last
-        self.symmetry: Symmetry | None = None  # known from the first frames
         self.spread = False  # whether a frame was seen whose atoms are not all on one line
         self.lengths: list[int] = []
         self.sources: list[Source] = []
@@ -102,6 +108,42 @@ class Store:
     def count(self) -> int:
         """The number of frames so far."""
         return self.xyz.count
+
+    @property
+    def depends_on_first(self) -> bool:
+        """Whether the first frames determine how the others are read."""
+        fit = self.plan.fit
+        return (fit is not None and fit.reference is None) or self.plan.symmetry not in (None, False)
+
+    def empty(self) -> Self:
+        """Return a store without frames that reads in the same way, in memory."""
+        new = copy(self)
+        new._begin(None)
+        return new
+
+    def absorb(self, part: Self) -> None:
+        """Add the trajectories of another store after those that are here."""
+        if self.count == 0:
+            self.plan, self.symmetry = part.plan, part.symmetry
+        if part.scale is not None:
+            self._compare_scale(*part.scale)
+        self._absorb_columns(part)
+        for mine, other in ((self.phi, part.phi), (self.psi, part.psi)):
+            mine.append(other.finish())
+        self.any_times |= part.any_times
+        self.untimed = self.untimed or part.untimed
+        if not self.untimed:
+            self.times.append(part.times.finish())
+        self.whole |= part.whole
+        self.moved += part.moved
+        self.spread |= part.spread
+        first = len(self.lengths)
+        self.sources += [replace(source, trajectory=source.trajectory + first) for source in part.sources]
+        self.lengths += part.lengths
+
+    def _absorb_columns(self, part: Self) -> None:
+        """Add the numbers that are compared."""
+        self.xyz.append(part.xyz.finish())
 
     def add_trajectory(self, pieces: list[Piece], window: Window, *, clock: Clock, bar: "tqdm") -> None:
         """Read one trajectory; the stride counts over its pieces, without frames that two pieces share."""
@@ -200,7 +242,7 @@ class Store:
                 f"{numbers[np.argmin(finite)]} (counted from 0). Leave such frames out."
             )
         self._check_scale(xyz[0], piece)
-        if self.xyz.count == 0:
+        if self.xyz.count == 0 and self.symmetry is None:
             self._find_symmetry(chunk)
         self.spread = (
             self.spread or self.plan.fit is not None or not _is_line(xyz[:1]).all() or not _is_line(xyz).all()
@@ -231,12 +273,14 @@ class Store:
         if piece is self.scaled:
             return
         self.scaled = piece
-        between = _distance_between_atoms(xyz)
+        self._compare_scale(_distance_between_atoms(xyz), piece.name)
+
+    def _compare_scale(self, between: float, name: str) -> None:
         if self.scale is None:
-            self.scale = between, piece.name
+            self.scale = between, name
         elif not 1 / _OTHER_SCALE < between / self.scale[0] < _OTHER_SCALE:
             warn_user(
-                f"The atoms of {piece.name} are {between / self.scale[0]:.3g} times as far apart as those of "
+                f"The atoms of {name} are {between / self.scale[0]:.3g} times as far apart as those of "
                 f"{self.scale[1]}. One of the two may be in Angstrom where nm is expected, or the other way "
                 f"round: write it again in the right unit."
             )

@@ -54,6 +54,11 @@ class Clock:
                 self._replaced[name] = step
         return own if times is None or name in self._replaced else times
 
+    def absorb(self, other: "Clock") -> None:
+        """Add the files that another clock has seen."""
+        self._replaced |= other._replaced
+        self._seen |= other._seen
+
     def warn_of_replaced(self) -> None:
         """Warn once for all files whose times were replaced."""
         if not self._replaced:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -51,12 +51,36 @@ class RowStore(Store):
         *,
         torsions: bool = True,
     ) -> None:
-        super().__init__(plan, topology, scratch)
         self._torsions = torsions
         self._rows = rows
         self._sink = sink
+        super().__init__(plan, topology, scratch)
+
+    def _begin(self, scratch: Path | None) -> None:
+        super()._begin(scratch)
         self._values: Column | None = None
+        self._parts: list[np.ndarray] = []
         self._count = 0
+
+    def empty(self) -> Self:
+        """Return a store without frames that reads in the same way, in memory."""
+        new = super().empty()
+        if self._sink is not None:
+            new._sink = new._keep_part
+        return new
+
+    def _keep_part(self, trajectory: int, rows: np.ndarray) -> None:
+        self._parts.append(rows)
+
+    def _absorb_columns(self, part: Self) -> None:
+        if self._sink is not None:
+            for rows in part._parts:  # as they were read, because sums depend on it
+                self._sink(len(self.lengths), rows)
+        elif part._values is not None:
+            if self._values is None:
+                self._values = Column(part._values.shape, part._values.dtype, self.scratch)
+            self._values.append(part._values.finish())
+        self._count += part._count
 
     @property
     def count(self) -> int:

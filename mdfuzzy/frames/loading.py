@@ -14,6 +14,7 @@ from mdfuzzy._check import InputTypeError, InputValueError, check_optional_bool,
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames._accumulator import Store
 from mdfuzzy.frames._clock import Clock
+from mdfuzzy.frames._elsewhere import are_readable, read_elsewhere
 from mdfuzzy.frames._extraction import make_plan, make_plan_for_arrays
 from mdfuzzy.frames._mdanalysis import (
     UniversePiece,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from mdfuzzy.frames._readers import Items as Items
     from mdfuzzy.frames._topologies import Top as Top
     from mdfuzzy.frames.aligned import AlignedFrames
+    from mdfuzzy.workers.cluster import Client
 
 logger = logging.getLogger("mdfuzzy")
 
@@ -63,6 +65,7 @@ def load(
     tops: "Mapping[str, Top] | None" = None,
     shares: Mapping[str, float] | None = None,
     progress: bool | None = None,
+    client: "Client | None" = None,
 ) -> Frames:
     """Load trajectories, keeping the selected atoms only.
 
@@ -127,6 +130,9 @@ def load(
         The total weight of each ensemble, up to a constant; by default the same for all.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal only.
+    client : distributed.Client, optional
+        Read the trajectories on the workers of this Dask cluster, each as one task, if the workers see the
+        files under the same paths. The result has the same bits.
 
     Returns
     -------
@@ -172,6 +178,7 @@ def load(
             log_weights=log_weights,
             temperature=temperature,
             progress=progress,
+            client=client,
         )
     for name, value in (("tops", tops), ("shares", shares)):
         if value is not None:
@@ -194,7 +201,7 @@ def load(
     compare["symmetry"] = symmetry
     trajectories, handle, store = _open(paths, lengths, top, atoms, whole, compare, check_scratch(scratch))
     logger.info("loading %s", store.plan.selection)
-    fill(store, trajectories, window, top=top, handle=handle, progress=progress)
+    fill(store, trajectories, window, top=top, handle=handle, progress=progress, client=client)
     options = {"mass_weighted": mass_weighted, "whole": whole, **vars(window)}
     given = symmetry.cycles(store.plan.atoms) if isinstance(symmetry, Symmetry) else symmetry
     reading = reading_arguments(trajectories, top, atoms, align, reference, symmetry=given, **options)
@@ -212,8 +219,9 @@ def fill(
     top: "Top",
     handle: "str | md.Topology | None",
     progress: bool | None,
+    client: "Client | None" = None,
 ) -> None:
-    """Read trajectories into a store."""
+    """Read trajectories into a store, here or on the workers of a cluster."""
     from tqdm import tqdm
 
     check_optional_bool("progress", progress)
@@ -230,8 +238,11 @@ def fill(
         if not bar.disable:
             counts = [piece.frame_count() for piece in pieces]
             bar.total = None if None in counts else sum(counts)
-        for trajectory in trajectories:
-            store.add_trajectory(trajectory, window, clock=clock, bar=bar)
+        if client is not None and are_readable(client, trajectories):
+            read_elsewhere(store, trajectories, window, clock=clock, bar=bar, client=client)
+        else:
+            for trajectory in trajectories:
+                store.add_trajectory(trajectory, window, clock=clock, bar=bar)
     clock.warn_of_replaced()
     if not store.lengths:
         raise InputValueError(f"`begin` and `end` must leave some frames; no trajectory has frames {window}.")

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mdfuzzy.frames._readers import Items, Piece
     from mdfuzzy.frames._rows import Rows, Sink
     from mdfuzzy.frames._topologies import Top
+    from mdfuzzy.workers.cluster import Client
 
 #: The number of loaded frames that are processed at a time.
 _LOADED = 4096
@@ -57,6 +58,7 @@ class Stream:
     _whole: bool | None
     _progress: bool | None
     _scratch: Path | None = None
+    _client: "Client | None" = None
 
     def read(
         self, rows: "Rows", *, atoms: np.ndarray, sink: "Sink | None" = None, torsions: bool = True
@@ -89,8 +91,10 @@ class Stream:
         chosen = self._atoms if self._universes is None else self._universes.chosen(self._atoms)
         plan = make_plan_for_features(self.topology, chosen, self._whole, used=atoms, words=words)
         store = RowStore(plan, self.topology, rows, sink, self._scratch, torsions=torsions)
-        progress = self._progress
-        fill(store, self._trajectories, self._window, top=self._top, handle=self._handle, progress=progress)
+        fill(
+            store, self._trajectories, self._window, top=self._top, handle=self._handle,
+            progress=self._progress, client=self._client,
+        )  # fmt: skip
         options = {"whole": self._whole, **vars(self._window)}
         reading = reading_arguments(self._trajectories, self._top, self._atoms, None, None, **options)
         if reading is not None:
@@ -194,6 +198,7 @@ def open_stream(
     lengths: Sequence[int] | None = None,
     scratch: "str | os.PathLike[str] | None" = None,
     progress: bool | None = None,
+    client: "Client | None" = None,
 ) -> Stream | LoadedStream:
     """Find trajectories and their topology; the arguments are the same as for `load`."""
     if isinstance(paths, Trajectories):
@@ -219,7 +224,9 @@ def open_stream(
             "features use `Features`."
         )
     place = check_scratch(scratch)
-    return Stream(topology, trajectories, handle, universes, top, window, atoms, whole, progress, place)
+    return Stream(
+        topology, trajectories, handle, universes, top, window, atoms, whole, progress, place, client
+    )
 
 
 def atoms_of(topology: "md.Topology", selection: str | npt.ArrayLike | None, *, name: str) -> np.ndarray:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mdfuzzy._check import read_only
 from mdfuzzy._messages import warn_user
-from mdfuzzy.frames.mapping import LARGE, copy_in_parts, release
+from mdfuzzy.frames.mapping import LARGE, copy_in_parts, release, trim
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors.blocks import BlockStore
 from mdfuzzy.pipeline._arrays import pack, unpack
@@ -286,6 +286,7 @@ class Run(Mapping[str, Any]):
                 store.put(name, key=key, growing=growing, **pack(result), **told)
             result = self._in_files(made, name, key, result)
         release()
+        trim()
         for message in messages:
             if message not in self.warnings:
                 self.warnings.append(message)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import mdfuzzy
 from mdfuzzy._check import InputTypeError, InputValueError
@@ -34,7 +34,7 @@ def _require_dask() -> None:
         import distributed  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            "Neighbours on a Dask cluster need the package `distributed`: pip install 'mdfuzzy[dask]'."
+            "A Dask cluster needs the package `distributed`: pip install 'mdfuzzy[dask]'."
         ) from error
 
 
@@ -234,7 +234,7 @@ def results(
     in_flight : int
         The number of tasks at a time, which bounds their memory here and on the workers.
     """
-    from distributed import CancelledError, KilledWorker, as_completed
+    from distributed import CancelledError, as_completed
 
     begun: dict[str, tuple[Any, Callable[[], Future], int]] = {}
     running = as_completed()
@@ -266,16 +266,22 @@ def results(
                     ) from error
                 begin([(label, submit, tries - 1)])
                 continue
-        if isinstance(result, KilledWorker):
-            raise RuntimeError(
-                "Several workers ended while they computed the same block, perhaps for want of memory: "
-                f"{result}"
-            ) from result
         if failed:
-            raise result
+            raise_error(result)
         yield label, result
         with explained(client):
             begin(islice(fresh, 1))
+
+
+def raise_error(error: BaseException) -> NoReturn:
+    """Raise the error of a task, with an explanation if its workers ended."""
+    from distributed import KilledWorker
+
+    if isinstance(error, KilledWorker):
+        raise RuntimeError(
+            f"Several workers ended while they computed the same block, perhaps for want of memory: {error}"
+        ) from error
+    raise error
 
 
 @contextmanager

@@ -445,7 +445,7 @@ def test_features_are_searched_on_the_workers_too(client):
 
 def test_without_dask(frames, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ImportError, match=r"need the package `distributed`: pip install 'mdfuzzy\[dask\]'"):
+    with pytest.raises(ImportError, match=r"needs the package `distributed`: pip install 'mdfuzzy\[dask\]'"):
         mf.rmsd_neighbors(frames, client="anything")
     assert main(["run", "a.xtc", "--dask", "local:2"]) == 1
     assert "pip install 'mdfuzzy[dask]'" in capsys.readouterr().err

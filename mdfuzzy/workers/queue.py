@@ -1,0 +1,45 @@
+"""Tasks of which the results are taken in their order."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from mdfuzzy.workers.cluster import explained, raise_error
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+
+def results_in_order(
+    client: "Client", tasks: Iterable[Callable[[], "Future"]], in_flight: int
+) -> Iterator[Any]:
+    """Yield the results of tasks in their order.
+
+    The results that wait for their turn stay on the workers. If a worker ends, Dask computes its results
+    again on another one.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The client of the cluster that runs the tasks.
+    tasks : iterable of functions
+        Each submits a task that depends on no scattered data, which could be lost.
+    in_flight : int
+        The number of tasks at a time.
+    """
+    fresh = iter(tasks)
+    with explained(client):
+        waiting = deque(submit() for submit in islice(fresh, in_flight))
+    while waiting:
+        with explained(client):
+            future = waiting.popleft()
+            error = future.exception()
+            result = None if error is not None else future.result()
+        if error is not None:
+            for each in waiting:
+                each.cancel()
+            raise_error(error)
+        yield result
+        with explained(client):
+            waiting.extend(submit() for submit in islice(fresh, 1))
