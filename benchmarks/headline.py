@@ -48,6 +48,8 @@ STEPS = {
 }
 #: What happens before the pipeline asks for a step, where that is more than nothing.
 BEFORE = {"neighbors": "fingerprint of the data", "dimension": "graph"}
+#: The command line scans beta with at most so many fitted frames.
+SCANNED = 100_000
 #: What the run with all frames should stay below.
 FULL = 1_420_738
 GOALS = {"minutes": 20.0, "memory": 8.0, "minutes after the neighbours": 7.0, "states": 5}
@@ -117,11 +119,11 @@ def run(
     store = mf.RunDir(folder)
     with nullcontext() if address is None else connect(address) as client:
         clock = Clock()
-        reading = {"top": top, "scratch": store.scratch_folder}
+        reading = {"top": top, "scratch": store.scratch_folder, "client": client}
         frames = mf.load(files, **reading) if features is None else mf.featurize(files, features, **reading)
         clock.lap("reading")
-        # as on the command line: the report shows a range of beta
-        settings = mf.Settings(scan_beta=True, fit_frames=fit_frames)
+        scanned = (fit_frames or len(frames)) <= SCANNED
+        settings = mf.Settings(scan_beta=scanned, fit_frames=fit_frames)
         result = mf.cluster(frames, settings, store=TimedStore(store, clock), progress=False, client=client)
     clock.lap("between steps")
     outputs: Iterator[str] = write_outputs(folder, result)

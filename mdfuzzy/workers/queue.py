@@ -1,4 +1,4 @@
-"""Tasks of which the results are taken in their order."""
+"""Run tasks on a cluster, and take their results in order."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
