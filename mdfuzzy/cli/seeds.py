@@ -28,7 +28,7 @@ def command(folder: str, n: int, output: str | None, **options: Any) -> None:
 
     Frames rank high if their neighbourhood and their state were visited few times, or if their memberships
     are uncertain. Each chosen frame counts as a visit, so the seeds differ from each other. The structures
-    contain all atoms of the trajectory files.
+    contain all atoms of the trajectory files. GRO files contain velocities if the trajectory files do.
 
     \b
     Examples:
@@ -43,3 +43,16 @@ def command(folder: str, n: int, output: str | None, **options: Any) -> None:
         place = Path(folder, "exports", "seeds") if output is None else Path(output)
         paths = mf.exports.write_seeds(place, result, seeds, **options)
         click.echo(f"{len(paths) - 1} structures and {paths[0].name}: {place}")
+        click.echo(_velocities_in_words(result, seeds, options["format"]))
+
+
+def _velocities_in_words(result: mf.Clustering, seeds: mf.Seeds, format: str) -> str:
+    from mdfuzzy.frames.velocities import read_velocities
+
+    if format == "pdb":
+        return "The structures have no velocities, because the PDB format has none. Draw new velocities."
+    if result.data is None or read_velocities(result.data, seeds.frames) is None:
+        return (
+            "The structures have no velocities, because the trajectory files have none. Draw new velocities."
+        )
+    return "The structures have the velocities of the trajectory files."

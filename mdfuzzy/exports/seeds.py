@@ -6,8 +6,11 @@ import os
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from mdfuzzy._atomic import new_files
 from mdfuzzy._check import InputValueError, check_choice, check_type
+from mdfuzzy.frames.velocities import read_velocities
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.pipeline.seeds import Seeds
 
@@ -30,8 +33,9 @@ def write_seeds(
     seeds : Seeds
         The seeds from `suggest_seeds`.
     format : {"gro", "pdb"}
-        The format of the structures, with the box if the files have one. Velocities are not written: draw new
-        ones.
+        The format of the structures, with the box if the files have one. GRO files also contain the
+        velocities if the trajectory files do (TRR, GRO, HDF5 of mdtraj, NetCDF of AMBER, and universes of
+        MDAnalysis). PDB files have no velocities.
 
     Returns
     -------
@@ -67,6 +71,7 @@ def write_seeds(
         )
     atoms: Literal["all", "loaded"] = "all" if data.sources else "loaded"
     structures = data.trajectory(seeds.frames, atoms=atoms)
+    velocities = read_velocities(data, seeds.frames) if format == "gro" else None
     names = [f"seed-{rank + 1:02d}.{format}" for rank in range(len(seeds))]
     rows: list[list[object]] = [
         ["file", "frame", "trajectory", "frame_in_trajectory", "state", "score", "reason"]
@@ -81,4 +86,14 @@ def write_seeds(
         (stage / "seeds.csv").write_text(text.getvalue(), encoding="utf-8")
         for rank, name in enumerate(names):
             structures[rank].save(str(stage / name))
+            if velocities is not None:
+                _add_velocities(stage / name, velocities[rank])
     return [Path(folder) / name for name in ("seeds.csv", *names)]
+
+
+def _add_velocities(path: Path, velocities: np.ndarray) -> None:
+    """Write velocities, (atoms, 3) in nm/ps, behind the positions in a GRO file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for atom, (x, y, z) in enumerate(velocities.tolist()):
+        lines[2 + atom] += f"{x:8.4f}{y:8.4f}{z:8.4f}"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -49,6 +49,12 @@ def count(path: str) -> int:
     return found
 
 
+def velocities(path: str, numbers: np.ndarray) -> np.ndarray | None:
+    """Return the velocities of frames of an HDF5 file, (m, atoms, 3) in nm/ps; None if it has none."""
+    (found,) = _answers("velocities", path, numbers)
+    return found
+
+
 def _answers(request: str, *arguments: object) -> Iterator[Any]:
     """Yield the answers of the other process; raise its errors, and a `DamageError` if it dies."""
     process = _take()
@@ -175,8 +181,20 @@ def _read_count(path: str) -> Iterator[int]:
         yield len(file)
 
 
+def _read_velocities(path: str, numbers: np.ndarray) -> Iterator[np.ndarray | None]:
+    import mdtraj as md
+
+    found = []
+    with md.open(path) as file:
+        for number in numbers.tolist():
+            file.seek(number)
+            found.append(file.read(n_frames=1).velocities)
+    yield None if any(each is None for each in found) else np.concatenate(found).astype(np.float32)
+
+
 _SERVICES: dict[str, Callable[..., Iterator[Any]]] = {
     "chunks": _read_chunks,
     "topology": _read_topology,
     "count": _read_count,
+    "velocities": _read_velocities,
 }

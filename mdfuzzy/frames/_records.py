@@ -51,6 +51,27 @@ def check_trr(path: str, n_atoms: int) -> tuple[int, Exception | None]:
     return frames, None
 
 
+def trr_velocities(path: str, numbers: np.ndarray) -> np.ndarray | None:
+    """Return the velocities of frames of a sound TRR file, (m, atoms, 3) in nm/ps; None if any has none."""
+    wanted = dict.fromkeys(numbers.tolist())
+    place = 0
+    with open(path, "rb") as file:
+        for number in range(max(wanted) + 1):
+            file.seek(place)
+            *_, box, virial, pressure, _top, _sym, x, v, f, atoms, _step, _nre = _TRR_HEAD.unpack(
+                file.read(_TRR_HEAD.size)
+            )
+            width = _trr_width(box, (x, v, f), atoms)
+            place += _TRR_HEAD.size + 2 * width + box + virial + pressure
+            if number in wanted:
+                if v == 0:
+                    return None
+                file.seek(place + x)
+                wanted[number] = np.frombuffer(file.read(v), f">f{width}").reshape(atoms, 3)
+            place += x + v + f
+    return np.array([wanted[number] for number in numbers.tolist()], np.float32)
+
+
 def _trr_width(box: int, vectors: tuple[int, ...], atoms: int) -> int:
     """Return the bytes of a number, 4 or 8; 0 if it is neither."""
     width = box // 9 if box else max(vectors) // (3 * atoms)

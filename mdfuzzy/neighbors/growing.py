@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mdfuzzy._kernels.search.merging import merge_with_new
 from mdfuzzy._threads import run_ranges, thread_count
 from mdfuzzy.frames.metric import EUCLIDEAN, rmsd_metric
 from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.neighbors._cells import offsets
 from mdfuzzy.neighbors._coordinates import check_conformations
 from mdfuzzy.neighbors._copies import find_copies
 from mdfuzzy.neighbors._groups import Chunks, Index
@@ -34,11 +36,14 @@ SPARE = 8
 _BLOCK = 512
 _STRETCH = 1024  # rows merged together
 #: With a larger share of new frames than this, all frames are searched. The sum of both searches then takes
-#: longer: 16 to 60 % longer for a half (alanine dipeptide, 100,000 and 284,148 frames), but 80 % less for a
-#: tenth.
+#: as long: for a half 1 to 4 % less processor time, for 70 % a third more (alanine dipeptide, 100,000
+#: frames).
 _NEW = 0.4
 #: If more than this share of the frames remains to be searched, all frames are searched, which is faster.
 _MOST = 0.75
+#: How far earlier lists are completed at first: to the number of old frames that is expected in the new list,
+#: plus so many standard deviations of a binomial distribution.
+_MARGIN = 3.0
 #: Metrics for which earlier lists can be completed.
 _KNOWN = (
     EUCLIDEAN,
@@ -126,13 +131,15 @@ def grow_neighbors(
     data = data.weighted()  # distances do not depend on weights
     new = np.setdiff1d(np.arange(n), earlier.frames, assume_unique=True)
 
+    way = None
     options: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress, "store": store}
     if len(new) > _NEW * n:
         logger.info(f"{len(new):,} of {n:,} frames are new: so many that all are searched")
         return with_spare(nearest_frames(data, n_neighbors=width, **options), n_neighbors)
     if len(new):
         logger.info(f"{len(new):,} of {n:,} frames are new; the others were searched before")
-        _complete(data, earlier, new, found, n_jobs, None if store is None else _Named(store, "old"))
+        kept = None if store is None else _Named(store, "old")
+        way = _complete(data, earlier, new, n_neighbors, found, n_jobs, kept)
     else:
         _copy(earlier, found)
     short = earlier.frames[found.distances[earlier.frames, n_neighbors - 1] == _END]
@@ -142,6 +149,8 @@ def grow_neighbors(
     if len(left) > _MOST * n:
         return with_spare(nearest_frames(data, n_neighbors=width, **options), n_neighbors)
     if len(left):
+        if way is not None:
+            options["store"] = _Chosen(store, way)
         found.put(left, _among_all(data, left, width, **options))
     spare = SpareNeighbors(found.indices[:, n_neighbors:], found.distances[:, n_neighbors:])
     return Neighbors(found.indices[:, :n_neighbors], found.distances[:, :n_neighbors], spare=spare)
@@ -181,6 +190,22 @@ class _Named:
         self._store.put(f"{self._word}-{name}", **arrays)
 
 
+class _Chosen:
+    """A store of blocks that knows the search method; without another store it keeps no blocks."""
+
+    def __init__(self, store: BlockStore | None, way: str) -> None:
+        self._store, self._way = store, {"tiles": np.array([way == "tiles"])}
+
+    def get(self, name: str) -> dict[str, np.ndarray] | None:
+        if name.endswith("-way"):
+            return self._way
+        return None if self._store is None else self._store.get(name)
+
+    def put(self, name: str, /, **arrays: np.ndarray) -> None:
+        if self._store is not None:
+            self._store.put(name, **arrays)
+
+
 def _among_all(data: Trajectories, frames: np.ndarray, width: int, **options: Any) -> _Lists:
     """Search some frames among all frames, with one more neighbour because each also finds itself."""
     nearest = nearest_frames(data, n_neighbors=width + 1, queries=data.subset(frames), **options)
@@ -212,14 +237,22 @@ def _complete(
     data: Trajectories,
     earlier: Earlier,
     new: np.ndarray,
+    n_neighbors: int,
     found: _Lists,
     n_jobs: int | None,
     store: BlockStore | None,
-) -> None:
-    """Fill in the lists of the old frames: the earlier lists merged with the new frames."""
+) -> str | None:
+    """Fill in the lists of the old frames: the earlier lists merged with the new frames.
+
+    Return the search method if there is a choice.
+
+    The new frames push the last of an earlier list out of it. So each frame is first searched only as far
+    as the list will probably reach, and again as far as the earlier list reaches if it is then too short.
+    """
     width = found.indices.shape[1]
-    index, chunks, targets = _index(data, earlier.frames, new, width, n_jobs, store)
-    most = min(width, len(targets))
+    way, index, chunks, targets = _index(data, earlier.frames, new, width, n_jobs, store)
+    share = len(earlier.frames) / len(data)
+    kept = int(np.ceil(width * share + _MARGIN * np.sqrt(width * share * (1 - share))))
     for number, first in enumerate(range(0, len(chunks), _BLOCK)):
         part = chunks.take(slice(first, first + _BLOCK))
         saved = None if store is None else store.get(f"{number:05d}")
@@ -228,16 +261,23 @@ def _complete(
             continue
         rows = part.order
         known = _known(earlier, rows)
-        reach = np.where(known.distances < _END, known.distances, np.float32(0)).max(axis=1)
-        # A float64 bound of the distances that may round to the float32 reach.
-        limits = reach.astype(np.float64) * (1 + 1e-6) * np.sqrt(index.atoms)
-        pairs = index.within_squares(part, limits, n_neighbors=most, n_jobs=n_jobs)
-        near = _in_rows(index, targets, pairs, reach, most)
-        block = _merged(known, near, width, n_jobs)
+        last = np.where(known.distances < _END, known.distances, np.float32(0)).max(axis=1)
+        reach = np.minimum(last, known.distances[:, min(kept, known.distances.shape[1]) - 1])
+        block = _merged(known, _near(index, part, targets, reach, width, n_jobs), reach, width, n_jobs)
+        short = (block.distances[:, n_neighbors - 1] == _END) & (reach < last)
+        groups = np.flatnonzero(np.logical_or.reduceat(short, offsets(part.sizes)[:-1]))
+        if len(groups):
+            again = part.take(groups)
+            of = np.flatnonzero(np.repeat(np.isin(np.arange(len(part)), groups), part.sizes))
+            farther = np.where(short[of], last[of], np.float32(0))
+            near = _near(index, again, targets, farther, width, n_jobs)
+            more = _merged(_Lists(*(a[of] for a in known)), near, farther, width, n_jobs)
+            block.put(of[short[of]], _Lists(*(a[short[of]] for a in more)))
         found.put(earlier.frames[rows], block)
         if store is not None:
             arrays = {"indices": block.indices, "distances": block.distances}
             store.put(f"{number:05d}", rows=earlier.frames[rows], **arrays)
+    return way
 
 
 def _index(
@@ -247,8 +287,10 @@ def _index(
     width: int,
     n_jobs: int | None,
     store: BlockStore | None,
-) -> tuple[Index, Chunks, np.ndarray]:
-    """Return an index of the new frames, the old frames as queries, and the frames of its targets."""
+) -> tuple[str | None, Index, Chunks, np.ndarray]:
+    """Return the search method, if there is a choice, an index of the new frames, the old frames as queries,
+    and the frames of the targets.
+    """
     from mdfuzzy.neighbors._choice import choose_way
     from mdfuzzy.neighbors._points import build_points
 
@@ -263,72 +305,51 @@ def _index(
         xyz, new = xyz[copies.kept], new[copies.kept]
     if not data.metric.superpose:
         index = build_points(np.asarray(xyz, np.float64), n_jobs=n_jobs)
-        return index, index.chunks(np.asarray(queries, np.float64), n_jobs), new
+        return None, index, index.chunks(np.asarray(queries, np.float64), n_jobs), new
     aim = Aim(min(width, len(xyz)))
     way = choose_way(xyz, queries, aim, store=store, threads=thread_count(n_jobs), n_jobs=n_jobs)
-    return way.index, way.chunks, new
+    return way.name, way.index, way.chunks, new
 
 
-def _in_rows(
-    index: Index,
-    targets: np.ndarray,
-    pairs: tuple[np.ndarray, np.ndarray, np.ndarray],
-    reach: np.ndarray,
-    most: int,
-) -> _Lists:
-    """Return pairs in rows, ordered by exact distance and then by frame."""
-    rows, indices, squares = pairs
-    frames, distances = targets[indices], index.lengths(squares)
-    near = distances <= reach[rows]
-    rows, frames, squares, distances = rows[near], frames[near], squares[near], distances[near]
-    order = np.lexsort((frames, squares, rows))
-    rows, frames, distances = rows[order], frames[order], distances[order]
-    counts = np.bincount(rows, minlength=len(reach))
-    place = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    kept = place < most
-    width = int(min(most, counts.max(initial=0)))
-    found = _Lists(np.zeros((len(reach), width), np.int32), np.full((len(reach), width), _END))
-    found.indices[rows[kept], place[kept]] = frames[kept]
-    found.distances[rows[kept], place[kept]] = distances[kept]
-    return found
+class _Near(NamedTuple):
+    """Lists of new frames in turn: list i is at start[i] to start[i + 1]."""
+
+    start: np.ndarray
+    indices: np.ndarray
+    distances: np.ndarray
 
 
-def _merged(known: _Lists, near: _Lists, width: int, n_jobs: int | None = None) -> _Lists:
-    """Merge two lists and return the first `width` entries; a row ends where their order is not known.
+def _near(
+    index: Index, queries: Chunks, targets: np.ndarray, reach: np.ndarray, width: int, n_jobs: int | None
+) -> _Near:
+    """Return the nearest new frames of some queries, at most `width`, complete within their `reach`.
+
+    They are in the order of their exact distances and then of their frames.
+    """
+    # A float64 bound of the distances that may round to the float32 reach.
+    limits = reach.astype(np.float64) * (1 + 1e-6) * np.sqrt(index.atoms)
+    most = min(width, len(targets))
+    rows, indices, squares = index.within_squares(queries, limits, n_neighbors=most, n_jobs=n_jobs)
+    start = offsets(np.bincount(rows, minlength=len(reach)))
+    return _Near(start, targets.astype(np.int32)[indices], index.lengths(squares))
+
+
+def _merged(known: _Lists, near: _Near, reach: np.ndarray, width: int, n_jobs: int | None = None) -> _Lists:
+    """Merge two lists and return the first `width` entries within `reach`; a row ends where their order is
+    not known.
 
     Examples
     --------
-    >>> known = _Lists(np.array([[1, 2, 3]]), np.array([[0.0, 0.5, 0.7]], np.float32))
-    >>> near = _Lists(np.array([[0, 4]]), np.array([[0.0, 0.6]], np.float32))
-    >>> _merged(known, near, 4)  # of equal points the first is nearer
+    >>> known = _Lists(np.array([[1, 2, 3]], np.int32), np.array([[0.0, 0.5, 0.7]], np.float32))
+    >>> near = _Near(np.array([0, 2]), np.array([0, 4], np.int32), np.array([0.0, 0.6], np.float32))
+    >>> far = np.array([1.0], np.float32)
+    >>> _merged(known, near, far, 4)  # of equal points the first is nearer
     _Lists(indices=array([[0, 1, 2, 4]], dtype=int32), distances=array([[0. , 0. , 0.5, 0.6]], dtype=float32))
-    >>> near = _Lists(np.array([[0]]), np.array([[0.5]], np.float32))
-    >>> _merged(known, near, 4).distances  # which of 0 and 2 is nearer is lost
+    >>> near = _Near(np.array([0, 1]), np.array([0], np.int32), np.array([0.5], np.float32))
+    >>> _merged(known, near, far, 4).distances  # which of 0 and 2 is nearer is lost
     array([[ 0., inf, inf, inf]], dtype=float32)
     """
-    n, old = known.indices.shape
-    total = old + near.indices.shape[1]
-    found = _Lists(np.zeros((n, width), np.int32), np.full((n, width), _END))
-
-    def merge(first: int, last: int) -> None:
-        part = slice(first, last)
-        indices = np.concatenate([known.indices[part], near.indices[part]], axis=1)
-        distances = np.concatenate([known.distances[part], near.distances[part]], axis=1)
-        # The bits of non-negative floats are ordered as the floats. Equal distances stay in the order of
-        # their list; zeros, which are exact, are in the order of their frames.
-        keys = distances.view(np.uint32).astype(np.uint64) << np.uint64(32)
-        keys |= np.where(distances == 0, indices, np.arange(total)).astype(np.uint64)
-        order = np.argsort(keys, axis=1)
-        indices, distances = (np.take_along_axis(a, order, axis=1) for a in (indices, distances))
-        is_new = order >= old
-        mixed = (distances[:, 1:] == distances[:, :-1]) & (is_new[:, 1:] != is_new[:, :-1])
-        mixed &= (distances[:, 1:] > 0) & (distances[:, 1:] < _END)
-        # The order is unknown beginning with the first of the equal distances.
-        bound = np.where(mixed, distances[:, 1:], _END).min(axis=1, initial=_END)
-        distances[distances >= bound[:, None]] = _END
-        size = min(width, total)
-        found.indices[part, :size] = np.where(distances < _END, indices, 0)[:, :size]
-        found.distances[part, :size] = distances[:, :size]
-
-    run_ranges(merge, n, _STRETCH, n_jobs)
+    n = len(reach)
+    found = _Lists(np.empty((n, width), np.int32), np.empty((n, width), np.float32))
+    run_ranges(lambda a, b: merge_with_new(a, b, *known, reach, *near, *found), n, _STRETCH, n_jobs)
     return found

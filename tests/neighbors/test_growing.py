@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import mdfuzzy as mf
+from mdfuzzy.neighbors import growing
 from mdfuzzy.neighbors.growing import Earlier, grow_neighbors, with_spare
 
 RNG = np.random.default_rng(5)
@@ -50,6 +51,48 @@ def test_grown_neighbors_have_the_bits_of_a_search_of_all_frames(make, old, more
     same(grown, search(data, n_neighbors=25 + more))
     grown_twice = grow_neighbors(data, Earlier(grown, np.arange(900)), n_neighbors=30 + more)
     same(grown_twice, search(data, n_neighbors=30 + more))
+
+
+@pytest.mark.parametrize("make", [molecules, blobs, lattice])
+@pytest.mark.parametrize("old", ["half", "few", "elsewhere"])
+def test_lists_that_new_frames_do_not_fill_are_completed_as_far_as_known(make, old, monkeypatch):
+    monkeypatch.setattr(growing, "_NEW", 1.0)
+    monkeypatch.setattr(growing, "_MOST", 1.0)
+    data = make(900)
+    frames = {
+        "half": np.arange(450),
+        "few": np.arange(820, 900),
+        "elsewhere": np.argsort(data.points.reshape(900, -1)[:, 0], kind="stable")[:500],
+    }[old]
+    search = mf.rmsd_neighbors if data.metric.superpose else mf.euclidean_neighbors
+    frames = np.sort(frames)
+    same(
+        growing.grow_neighbors(data, known_of(data, frames, 25), n_neighbors=29),
+        search(data, n_neighbors=29),
+    )
+
+
+def merged_slowly(known, near, reach, width):
+    """Merge one row: sort, and end it where a known and a new frame are equally near, or beyond the reach."""
+    rows = [(d, f if d == 0 else -1, at, f) for at, (f, d) in enumerate(known + near) if d <= reach]
+    both = {d for _, d in known} & {d for _, d in near}
+    end = min((d for d in both if d > 0), default=np.inf)
+    return [(f, d) for d, _, _, f in sorted(rows) if d < end][:width]
+
+
+def test_merged_lists_are_those_of_the_obvious_way():
+    for _ in range(50):
+        steps = np.sort(RNG.integers(8, size=(2, 6)), axis=1).astype(np.float32) / 4
+        frames = RNG.permutation(12).astype(np.int32).reshape(2, 6)
+        frames = np.array([f[np.lexsort((f, d))] for f, d in zip(frames, steps, strict=True)])
+        reach = np.float32(RNG.integers(8) / 4)
+        known = growing._Lists(frames[:1], steps[:1])
+        near = growing._Near(np.array([0, 6]), frames[1], steps[1])
+        found = growing._merged(known, near, np.array([reach]), 9)
+        pairs = [list(zip(f.tolist(), d.tolist(), strict=True)) for f, d in zip(frames, steps, strict=True)]
+        expected = merged_slowly(*pairs, reach, 9)
+        size = np.isfinite(found.distances[0]).sum()
+        assert list(zip(found.indices[0, :size], found.distances[0, :size], strict=True)) == expected
 
 
 def test_spare_neighbors_are_those_that_follow():

@@ -58,7 +58,9 @@ def test_command(tmp_path, capsys):
     assert (
         main(["seeds", str(tmp_path / "out"), "-n", "3", "--format", "pdb", "-o", str(tmp_path / "s")]) == 0
     )
-    assert "3 structures and seeds.csv" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "3 structures and seeds.csv" in printed
+    assert "because the PDB format has none" in printed
     rows = (tmp_path / "s" / "seeds.csv").read_text().splitlines()
     assert len(rows) == 4
     number = int(rows[1].split(",")[1])

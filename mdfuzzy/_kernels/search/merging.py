@@ -1,5 +1,7 @@
 """Merge rows of neighbours."""
 
+import numpy as np
+
 from mdfuzzy._kernels.jit import compiled
 
 
@@ -78,3 +80,32 @@ def merge_least(
         return -1
     targets_a[:at], squares_a[:at] = new_targets[:at], new_squares[:at]
     return at
+
+
+@compiled(nogil=True)
+def merge_with_new(
+    first, last, indices, distances, reach, start, new_indices, new_distances, found, lengths
+):  # OUT found, lengths
+    """Merge the rows first to last of known lists with lists of new frames; an infinite distance ends a list.
+
+    Known lists are rows of `indices` and `distances`; the new ones stand in turn, row i at start[i] to
+    start[i + 1]. Both are in order. Equal distances of a known and a new frame are rounded, so that their
+    order is unknown: a row ends there, or beyond its `reach`. Zeros are exact, and in the order of frames.
+    """
+    known, width = indices.shape[1], found.shape[1]
+    for row in range(first, last):
+        a, b, end, at = 0, start[row], start[row + 1], 0
+        while at < width:
+            one = distances[row, a] if a < known else np.float32(np.inf)
+            other = new_distances[b] if b < end else np.float32(np.inf)
+            if min(one, other) > reach[row] or (one == other and one > 0):
+                break
+            if one < other or (one == other and indices[row, a] < new_indices[b]):
+                found[row, at], lengths[row, at] = indices[row, a], one
+                a += 1
+            else:
+                found[row, at], lengths[row, at] = new_indices[b], other
+                b += 1
+            at += 1
+        for i in range(at, width):
+            found[row, i], lengths[row, i] = 0, np.inf
