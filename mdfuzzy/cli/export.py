@@ -1,5 +1,6 @@
 """``mdfuzzy export``: write files for other programs."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ from mdfuzzy._atomic import new_files
 from mdfuzzy.cli.options import Command, Decorated, Option, output_option, run_argument
 from mdfuzzy.cli.outputs import place_of, write_exports
 from mdfuzzy.exports.kinds import KINDS, kinds_of
+from mdfuzzy.workers.cluster import connect
 
 
 def _choices(function: Decorated) -> Decorated:
@@ -64,8 +66,15 @@ def _choices(function: Decorated) -> Decorated:
     type=click.Choice(["all", "loaded"]),
     help="All atoms of the trajectory files, or only those that were clustered. Default: all.",
 )
+@click.option(
+    "--dask",
+    cls=Option,
+    section="Cluster",
+    metavar="ADDRESS|local:N",
+    help="Write trajectories (XTC) and the table on a Dask cluster, as for mdfuzzy run.",
+)
 @output_option("Folder for the files. Default: RUN/exports.")
-def command(folder: str, output: str | None, reference: str | None, **options: Any) -> None:
+def command(folder: str, output: str | None, reference: str | None, dask: str | None, **options: Any) -> None:
     """Write the results of a finished run for other programs.
 
     Without any of the first options below, all kinds are written. Files of an earlier export are replaced.
@@ -93,7 +102,7 @@ def command(folder: str, output: str | None, reference: str | None, **options: A
     if len({"n", "every"} & given.keys()) == 2:
         raise click.UsageError("-n and --every cannot be combined.")
     run = mf.RunDir(folder)
-    with run.lock():
+    with nullcontext() if dask is None else connect(dask) as client, run.lock():
         result = run.load()
         if reference is not None:
             from mdfuzzy.exports.reference import reference_rmsd
@@ -105,5 +114,6 @@ def command(folder: str, output: str | None, reference: str | None, **options: A
             click.echo(f"RMSD to the reference: {place / 'reference.csv'}")
         elif not kinds:
             kinds = kinds_of(result)
+        given, columns = ({**each, "client": client} for each in (given, columns))
         for line in write_exports(place, result, kinds, trajectories=given, table=columns):
             click.echo(line)

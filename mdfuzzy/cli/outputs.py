@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mdfuzzy.pipeline.assignment import Result
     from mdfuzzy.pipeline.clustering import Clustering
     from mdfuzzy.pipeline.settings import Settings
+    from mdfuzzy.workers.cluster import Client
 
 logger = logging.getLogger("mdfuzzy")
 
@@ -75,7 +76,9 @@ def remove_outdated(run: mf.RunDir, data: "Trajectories", settings: "Settings") 
         logger.info(f"removed {number} files of the previous run, which had other settings or data")
 
 
-def write_outputs(folder: Path, result: "Clustering", *, report: bool = True) -> Iterator[str]:
+def write_outputs(
+    folder: Path, result: "Clustering", *, report: bool = True, client: "Client | None" = None
+) -> Iterator[str]:
     """Write everything into a run directory and yield a line about each part."""
     for name in ("plots", "exports"):
         refuse_links(folder / name, inside=folder)
@@ -91,7 +94,8 @@ def write_outputs(folder: Path, result: "Clustering", *, report: bool = True) ->
         left_out |= {"pyemma"}
         yield "discrete trajectories for PyEMMA are not written: a bias changes the kinetics"
     kinds = [kind for kind in kinds_of(result) if kind not in left_out]
-    yield from write_exports(folder / "exports", result, kinds)
+    there = {"client": client}
+    yield from write_exports(folder / "exports", result, kinds, trajectories=there, table=there)
     if size > _SMALL:
         words = f"({size / 2**30:.1f} GB of coordinates) are written on demand"
         yield f"trajectories of the states {words}: mdfuzzy export {folder} --trajectories"

@@ -214,7 +214,7 @@ def find_states(
     with run.lock():
         if not bare:
             say()
-            for line in write_outputs(folder, result, report=report):
+            for line in write_outputs(folder, result, report=report, client=client):
                 say(line)
         say.write(folder / "summary.txt")
     return result

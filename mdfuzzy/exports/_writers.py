@@ -19,6 +19,8 @@ class TrajectoryWriter:
     ----------
     path : Path
         The file; its extension is the format, one of `Format`.
+    first : int
+        The number of frames of the same trajectory in a file before this one.
 
     Examples
     --------
@@ -33,12 +35,12 @@ class TrajectoryWriter:
     3
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, first: int = 0) -> None:
         import mdtraj as md
 
         self._kind = path.suffix
         self._file = md.open(str(path), "w")
-        self._frames = 0
+        self._frames = first
 
     def append(self, part: "md.Trajectory") -> None:
         """Write frames after those that are there."""

@@ -5,8 +5,9 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
@@ -19,8 +20,13 @@ from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.states.cores import Cores
 
+if TYPE_CHECKING:
+    from mdfuzzy.workers.cluster import Client
+
 #: Frames that are in memory as text at a time.
 _CHUNK = 50_000
+#: Chunks that a thread of a worker has in progress or waiting at a time.
+_IN_FLIGHT = 2
 
 
 def write_table(
@@ -29,6 +35,7 @@ def write_table(
     *,
     torsions: bool | None = None,
     overwrite: bool = False,
+    client: "Client | None" = None,
 ) -> Path:
     """Write a table with one row per frame: its origin, torsions, state, core and memberships.
 
@@ -42,6 +49,8 @@ def write_table(
         Whether to write phi and psi of every residue; by default of up to 12 residues.
     overwrite : bool
         Replace the file if there is one.
+    client : distributed.Client, optional
+        Make the text of CSV files on the workers of this Dask cluster. The result has the same bytes.
 
     Returns
     -------
@@ -103,8 +112,8 @@ def write_table(
             _write_parquet(file, chunks)
         else:
             with _as_text(file, compressed=name.endswith(".gz")) as text:
-                for number, columns in enumerate(chunks):
-                    write_csv(text, columns, header=number == 0)
+                for part in _texts(chunks, client):
+                    text.write(part)
     return Path(path).expanduser()
 
 
@@ -114,6 +123,27 @@ def _chunks(
     for start in range(0, len(data), _CHUNK):
         frames = np.arange(start, min(start + _CHUNK, len(data)))
         yield frame_columns(data, cores, memberships, frames, torsions=torsions)
+
+
+def _texts(chunks: Iterator[dict[str, np.ndarray]], client: "Client | None") -> Iterator[str]:
+    """Yield the lines of each chunk as one text, made here or on workers."""
+    if client is None:
+        yield from (_text(columns, number == 0) for number, columns in enumerate(chunks))
+        return
+    from mdfuzzy.workers.cluster import find_workers
+    from mdfuzzy.workers.queue import results_in_order
+
+    tasks = (
+        partial(client.submit, _text, columns, number == 0, pure=False)
+        for number, columns in enumerate(chunks)
+    )
+    yield from results_in_order(client, tasks, _IN_FLIGHT * find_workers(client).threads)
+
+
+def _text(columns: dict[str, np.ndarray], header: bool) -> str:
+    text = io.StringIO()
+    write_csv(text, columns, header=header)
+    return text.getvalue()
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from mdfuzzy._atomic import new_files
 from mdfuzzy._check import InputValueError, check_choice, check_int
 from mdfuzzy.exports._checks import check_structures
 from mdfuzzy.exports._columns import decimal_times, write_csv
+from mdfuzzy.exports._elsewhere import can_read, write_elsewhere
+from mdfuzzy.exports._splitting import split_by_group
 from mdfuzzy.exports._viewers import Shown, molecule_style, viewer_scripts
 from mdfuzzy.exports._writers import Format, TrajectoryWriter
 from mdfuzzy.frames.trajectories import Trajectories
@@ -20,6 +22,8 @@ from mdfuzzy.pipeline.assignment import Result
 
 if TYPE_CHECKING:
     import mdtraj as md
+
+    from mdfuzzy.workers.cluster import Client
 
 Atoms = Literal["all", "loaded"]
 
@@ -58,6 +62,7 @@ def write_trajectories(
     atoms: Atoms = "all",
     superpose: bool = True,
     overwrite: bool = False,
+    client: "Client | None" = None,
 ) -> Path:
     """Write the frames of each state, and of each transition along its path, as trajectories.
 
@@ -85,6 +90,10 @@ def write_trajectories(
     overwrite : bool
         Write to a folder that holds files: those of an earlier export are replaced or removed, all others are
         left as they are.
+    client : distributed.Client, optional
+        Write the frames of the states in XTC format on the workers of this Dask cluster, if these see the
+        source files under the same paths. A task reads one file. The result has the same bytes. It needs
+        ``atoms="all"``; everything else is written here.
 
     Returns
     -------
@@ -135,7 +144,13 @@ def write_trajectories(
     reference = frames.trajectory(result.cores.peaks[:1], atoms=atoms)
     turn = Superposition(frames, reference, atoms) if superpose else None
     with new_files(folder, "trajectories", overwrite=overwrite) as stage:
-        for file, part in _parts(frames, groups, atoms, reference.n_atoms, stage, suffix):
+        there = client is not None and suffix == "xtc" and atoms == "all" and can_read(client, frames)
+        left = groups
+        if client is not None and there:
+            in_order, left = _divided(groups)
+            files = [stage / f"{name}.{suffix}" for name in in_order]
+            write_elsewhere(client, frames, *_merged(in_order), files, turn)
+        for file, part in _parts(frames, left, atoms, reference.n_atoms, stage, suffix):
             file.append(turn(part) if turn else part)
         if suffix != "pdb":
             reference.save(stage / "topology.pdb")
@@ -205,27 +220,34 @@ def _parts(
     frames: Trajectories, groups: dict[str, np.ndarray], atoms: Atoms, n_atoms: int, stage: Path, suffix: str
 ) -> Iterator[tuple[TrajectoryWriter, "md.Trajectory"]]:
     """Yield every frame of every group in its order, in parts, with the file that it goes to."""
-    in_order = {name: chosen for name, chosen in groups.items() if np.all(np.diff(chosen) > 0)}
+    in_order, others = _divided(groups)
     listed = list(in_order)
     for names in (listed[first : first + _OPEN] for first in range(0, len(listed), _OPEN)):
         with ExitStack() as stack:
             files = [stack.enter_context(TrajectoryWriter(stage / f"{name}.{suffix}")) for name in names]
-            every = np.concatenate([in_order[name] for name in names])
-            group = np.repeat(np.arange(len(names)), [len(in_order[name]) for name in names])
-            # A frame may be in a state and in a transition: in two groups, and in two parts.
-            order = np.argsort(every, kind="stable")
-            every, group = every[order], group[order]
-            for numbers, part in _stream(frames, np.unique(every), atoms, n_atoms):
-                first, last = np.searchsorted(every, numbers[0]), np.searchsorted(every, numbers[-1], "right")
-                here, wanted = group[first:last], every[first:last]
-                for place in np.unique(here):
-                    rows = np.searchsorted(numbers, wanted[here == place])
-                    yield files[place], part.slice(rows)
-    for name in groups.keys() - in_order.keys():
+            every, group = _merged({name: in_order[name] for name in names})
+            parts = _stream(frames, np.unique(every), atoms, n_atoms)
+            for place, part in split_by_group(parts, every, group):
+                yield files[place], part
+    for name in others:
         with TrajectoryWriter(stage / f"{name}.{suffix}") as file:
             for start in range(0, len(groups[name]), _batch(n_atoms)):
                 some = groups[name][start : start + _batch(n_atoms)]
                 yield file, frames.trajectory(some, atoms=atoms)
+
+
+def _divided(groups: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Return the groups whose frames ascend, and the others."""
+    in_order = {name: chosen for name, chosen in groups.items() if np.all(np.diff(chosen) > 0)}
+    return in_order, {name: chosen for name, chosen in groups.items() if name not in in_order}
+
+
+def _merged(groups: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the frames of all groups, ascending, and the group of each; a frame may be in two groups."""
+    every = np.concatenate([*groups.values(), np.empty(0, np.int64)])
+    group = np.repeat(np.arange(len(groups)), [len(chosen) for chosen in groups.values()])
+    order = np.argsort(every, kind="stable")
+    return every[order], group[order]
 
 
 def _stream(

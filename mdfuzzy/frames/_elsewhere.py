@@ -1,6 +1,5 @@
 """Read trajectories on the workers of a Dask cluster, which see the same files."""
 
-import os
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -56,18 +55,12 @@ class _Counter:
 
 def are_readable(client: "Client", trajectories: Sequence[Sequence[Piece]]) -> bool:
     """Return whether all frames are in files, and all workers can access them."""
-    from mdfuzzy.workers.cluster import find_workers, on_workers
+    from mdfuzzy.workers.cluster import can_access, find_workers
 
     find_workers(client)
     pieces = [piece for trajectory in trajectories for piece in trajectory]
     paths = [piece.path for piece in pieces if isinstance(piece, FilePiece)]
-    if len(paths) < len(pieces):
-        return False
-    return set(on_workers(client, partial(_exist, paths)).values()) == {True}
-
-
-def _exist(paths: Sequence[str]) -> bool:
-    return all(map(os.path.exists, paths))
+    return len(paths) == len(pieces) and can_access(client, paths)
 
 
 def read_trajectory(store: Store, pieces: list[Piece], window: Window) -> ReadTrajectory:

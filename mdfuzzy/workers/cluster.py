@@ -2,9 +2,10 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -193,6 +194,15 @@ def on_workers(client: "Client", function: Callable[..., Any]) -> dict[str, Any]
     """Return the result or error of a function on each worker, without workers that have just ended."""
     answers = client.run(function, on_error="return")
     return {worker: each for worker, each in answers.items() if not isinstance(each, OSError)}
+
+
+def can_access(client: "Client", paths: Sequence[str]) -> bool:
+    """Return whether all workers see files under these paths."""
+    return set(on_workers(client, partial(_exist, paths)).values()) == {True}
+
+
+def _exist(paths: Sequence[str]) -> bool:
+    return all(map(os.path.exists, paths))
 
 
 class Scattered:

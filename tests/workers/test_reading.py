@@ -1,47 +1,18 @@
 """Trajectories are read on the workers of a Dask cluster: the same bits, and lost workers."""
 
-import logging
 import mmap
 import os
 import signal
 import warnings
-from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-distributed = pytest.importorskip("distributed")
+import mdfuzzy as mf
+from mdfuzzy.frames import _accumulator, _elsewhere
 
-import mdfuzzy as mf  # noqa: E402
-from mdfuzzy.frames import _accumulator, _elsewhere  # noqa: E402
-
-Client = distributed.Client
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    """Two worker processes of one thread each."""
-    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "memory_limit": "4GB"}
-    with (
-        distributed.LocalCluster(n_workers=2, silence_logs=logging.CRITICAL, **options) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory) -> dict:
-    """Eight trajectories of different lengths."""
-    folder = tmp_path_factory.mktemp("files")
-    whole = mf.datasets.alanine_dipeptide(stride=10).trajectory()
-    whole.time = 0.2 * np.arange(whole.n_frames)
-    whole[0].save(str(folder / "top.pdb"))
-    cuts = [0, 300, 700, 800, 1300, 1301, 1900, 2500, 3000]
-    for number, (first, last) in enumerate(pairwise(cuts)):
-        whole[first:last].save(str(folder / f"run{number}.xtc"))
-    return {"paths": str(folder / "run*.xtc"), "top": str(folder / "top.pdb")}
+pytest.importorskip("distributed")
 
 
 def assert_same(there, here) -> None:
