@@ -94,7 +94,7 @@ class Study:
     def scan(self, cores: mf.Cores) -> dict[str, np.ndarray]:
         """Solve over beta."""
         result = self.result
-        options = {"betas": BETAS, "dimension": result.dimension}
+        options = {"betas": BETAS, "dimension": result.dimension, "max_kept": len(result)}
         scan = mf.scan_beta(result.graph, result.log_density, cores, **options)
         names = (
             "betas",

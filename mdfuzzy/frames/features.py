@@ -22,7 +22,7 @@ from mdfuzzy.frames._provenance import chosen_sources
 from mdfuzzy.frames.embedding import embed
 from mdfuzzy.frames.metric import EUCLIDEAN, Metric
 from mdfuzzy.frames.trajectories import Trajectories
-from mdfuzzy.frames.weights import Weights, frame_weights
+from mdfuzzy.frames.weights import Weights, chosen_weights, frame_weights
 
 #: Attributes that features take over from the frames that they describe; the first have a row per frame.
 _ROWS = ("times", "phi", "psi")
@@ -278,7 +278,7 @@ class Features(Trajectories):
 
     def subset(self, frames: np.ndarray) -> "Features":
         """Return the vectors of `frames`, numbers over all trajectories, as one trajectory."""
-        weights = self._weights_of(frames, [len(frames)])
+        weights = chosen_weights(self.weights, frames)
         return Features.made(self.values[frames], [len(frames)], weights=weights, **self._columns())
 
     def __getitem__(self, chosen: slice | npt.ArrayLike) -> "Features":
@@ -290,13 +290,9 @@ class Features(Trajectories):
         kept, lengths = np.unique(self.locate(indices)[0], return_counts=True)
         others = {name: getattr(self, name) for name in _OF_FRAMES}
         rows = {name: None if others[name] is None else others[name][indices] for name in _ROWS}
-        rows["weights"] = self._weights_of(indices, lengths)
+        rows["weights"] = chosen_weights(self.weights, indices)
         others["sources"] = tuple(chosen_sources(self.sources, indices, kept))
         return Features.made(self.values[indices], lengths, **self._columns(), **others | rows)
-
-    def _weights_of(self, frames: np.ndarray, lengths: Sequence[int] | np.ndarray) -> np.ndarray | None:
-        chosen = None if self.weights is None else self.weights[frames]
-        return frame_weights(chosen, None, lengths=np.asarray(lengths))
 
     def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Features":
         """Return `data` as features with the same columns, or raise."""

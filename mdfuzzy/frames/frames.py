@@ -19,7 +19,7 @@ from mdfuzzy.frames.metric import Metric, rmsd_metric
 from mdfuzzy.frames.superposition import rotations_onto
 from mdfuzzy.frames.symmetry import Symmetry
 from mdfuzzy.frames.trajectories import Trajectories
-from mdfuzzy.frames.weights import frame_weights
+from mdfuzzy.frames.weights import chosen_weights, frame_weights
 
 if TYPE_CHECKING:
     import mdtraj as md
@@ -200,11 +200,10 @@ class Frames(Trajectories):
 
     def subset(self, frames: np.ndarray) -> Self:
         """Return the coordinates of `frames`, numbers over all trajectories, as one trajectory."""
-        weights = None if self.weights is None else self.weights[frames]
         return type(self)(
             self.xyz[frames],
             np.array([len(frames)]),
-            weights=weights,
+            weights=chosen_weights(self.weights, frames),
             masses=self.masses,
             symmetry=self.symmetry,
         )
@@ -267,10 +266,10 @@ class Frames(Trajectories):
         indices = ascending_frames(chosen, len(self))
         trajectory, _ = self.locate(indices)
         kept, lengths = np.unique(trajectory, return_counts=True)
-        times, weights, phi, psi = (
-            None if values is None else values[indices]
-            for values in (self.times, self.weights, self.phi, self.psi)
+        times, phi, psi = (
+            None if values is None else values[indices] for values in (self.times, self.phi, self.psi)
         )
+        weights = chosen_weights(self.weights, indices)
         return replace(
             self,
             xyz=self.xyz[indices],

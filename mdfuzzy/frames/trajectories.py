@@ -136,6 +136,11 @@ class Trajectories(Structures, ABC):
 
         They keep their times and weights, but not their sources.
         """
+        if self.weights is not None and not self.weights[frames].any():
+            raise InputValueError(
+                f"`weights` must not all be 0 in the sample of {len(frames):,} of the {len(self):,} frames. "
+                "Fit more frames, or leave out frames without weight."
+            )
         found = copy.copy(self.subset(frames))
         lengths = np.unique(self.locate(frames)[0], return_counts=True)[1]
         object.__setattr__(found, "lengths", read_only(lengths.astype(np.int64)))

@@ -114,6 +114,22 @@ def frame_weights(
     return found
 
 
+def chosen_weights(weights: np.ndarray | None, frames: np.ndarray) -> np.ndarray | None:
+    """Return the weights of some frames, with a maximum of 1; None if all are equal or 0.
+
+    Examples
+    --------
+    >>> chosen_weights(np.array([0.5, 0.25, 1.0, 0.0]), np.array([0, 1]))
+    array([1. , 0.5])
+    >>> chosen_weights(np.array([0.5, 0.25, 1.0, 0.0]), np.array([3])) is None
+    True
+    """
+    if weights is None:
+        return None
+    chosen = weights[frames]
+    return None if len(chosen) == 0 or chosen.min() == chosen.max() else chosen / chosen.max()
+
+
 @dataclass(frozen=True, eq=False)
 class _Part:
     """The weights of some frames, or their logarithms."""

@@ -202,7 +202,7 @@ class StateTree(ReadOnly):
         return (
             f"{number}, well determined: the least certain state could be noise with p = {self.p_state:.1g}, "
             f"the strongest peak that is not a state with p = {self.p_noise:.1g}; states of fewer than "
-            f"{self.smallest_state:,} frames ({self.smallest_state / self.n_frames:.2g} of all) cannot be "
+            f"{self.smallest_state:,} frames ({100 * self.smallest_state / self.n_frames:.2g} %) cannot be "
             "detected"
         )
 

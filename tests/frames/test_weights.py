@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import mdfuzzy as mf
 from mdfuzzy.frames.weights import frame_weights, split_column
@@ -178,3 +179,16 @@ def test_a_file_whose_name_has_a_colon_is_found(tmp_path):
     assert split_column(str(path)) == (str(path), None)
     assert split_column(f"{path}:w") == (str(path), "w")
     assert split_column("C:\\run\\COLVAR") == ("C:\\run\\COLVAR", None)
+
+
+@pytest.mark.parametrize("kind", ["features", "frames"])
+def test_some_frames_without_weight_are_no_error(kind):
+    frames = mf.datasets.alanine_dipeptide(stride=100)
+    weights = np.linspace(0.0, 1.0, len(frames)).clip(0.2) - 0.2
+    data = frames if kind == "frames" else mf.Features(np.column_stack([frames.phi, frames.psi]))
+    data = data.weighted(weights)
+    assert data.subset(np.arange(3)).weights is None
+    assert_allclose(data.subset(np.arange(len(data) - 2, len(data))).weights, weights[-2:] / weights[-1])
+    assert mf.cluster(data, mf.Settings(n_states=2)).n_states == 2
+    with pytest.raises(ValueError, match=r"`weights` must not all be 0 in the sample of 3 of the 300 frames"):
+        data.sample(np.arange(3))
