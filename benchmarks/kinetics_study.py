@@ -88,7 +88,13 @@ class Study:
         states = [number[int(point)] for point in result.cores.peaks]
         parts = result.graph, result.log_density, result.peaks
         if rule["rule"] == "reach":
-            return mf.find_reached_cores(*parts, states=states, dimension=result.dimension)
+            return mf.find_reached_cores(
+                *parts,
+                states=states,
+                min_prominence=result.prominence,
+                sampled=result.sampled_density,
+                dimension=result.dimension,
+            )
         return mf.find_cores(*parts, states=states, min_prominence=result.prominence, **rule)
 
     def scan(self, cores: mf.Cores) -> dict[str, np.ndarray]:
