@@ -1,5 +1,6 @@
 """Format messages for users: warnings that point at the line of the user, counts and times."""
 
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -75,6 +76,29 @@ def duration(value: float, unit: str) -> str:
     if not isfinite(value) or abs(value) < 1000:
         return f"{value:.3g} {unit}"
     return f"{float(f'{value:.3g}'):,.0f} {unit}"
+
+
+#: ps in each unit of time.
+TIME_UNITS = {"fs": 1e-3, "ps": 1.0, "ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9}
+_TIME = re.compile(r"\s*([+-]?[0-9.]+(?:e[+-]?\d+)?)\s*([a-zµ]*)\s*")
+
+
+def parse_time(text: str) -> tuple[float, str] | None:
+    """Return a time as its number in ps and its unit, or the bare number and an empty unit; None if invalid.
+
+    Examples
+    --------
+    >>> parse_time("10ns"), parse_time("1.5 us"), parse_time("200"), parse_time("10 parsec")
+    ((10000.0, 'ns'), (1500000.0, 'us'), (200.0, ''), None)
+    """
+    match = _TIME.fullmatch(text)
+    if match is None or (match.group(2) and match.group(2) not in TIME_UNITS):
+        return None
+    try:
+        number = float(match.group(1))
+    except ValueError:
+        return None
+    return number * TIME_UNITS.get(match.group(2), 1.0), match.group(2)
 
 
 def time_unit(longest: float, unit: str) -> tuple[float, str]:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import mdfuzzy as mf
-from mdfuzzy.cli.options import Command, Option, decorated, output_option, setting_options, take_settings
+from mdfuzzy.cli.options import (
+    Command,
+    Option,
+    Time,
+    decorated,
+    output_option,
+    setting_options,
+    take_settings,
+)
 from mdfuzzy.cli.outputs import Transcript
 from mdfuzzy.cli.program import Session
 from mdfuzzy.cli.run import find_states
@@ -52,19 +60,18 @@ def _reading(function: Any) -> Any:
             ),
             click.option(
                 "--begin",
-                type=float,
-                metavar="PS",
-                help="Leave out frames before this time in ps.",
+                type=Time(),
+                help="Skip frames before this time: a number of ps, or 10ns.",
                 **section,
             ),
             click.option(
-                "--end", type=float, metavar="PS", help="Leave out frames after this time in ps.", **section
+                "--end", type=Time(), help="Skip frames after this time: a number of ps, or 100ns.", **section
             ),
             click.option(
                 "--timestep",
-                type=float,
-                metavar="PS",
-                help="Time between the frames of the files in ps, if they hold no times.",
+                type=Time(),
+                help="Time between the frames of the files, if the files contain no times: a number of ps "
+                "or 0.25us.",
                 **section,
             ),
         ],

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 import mdfuzzy as mf
-from mdfuzzy.cli.options import Command, Option, run_argument
+from mdfuzzy.cli.options import Command, Option, Time, run_argument
 
 
 @click.command("kinetics", cls=Command)
@@ -17,10 +17,9 @@ from mdfuzzy.cli.options import Command, Option, run_argument
 @click.option(
     "--lag",
     cls=Option,
-    type=float,
-    metavar="PS",
-    help="Lag time of the Markov model in ps, or in frames if the frames have no times. Default: the "
-    "shortest lag time beyond which the timescales are converged.",
+    type=Time(),
+    help="Lag time of the Markov model: a number of ps, or 10ns; in frames if the frames have no times. "
+    "Default: the shortest lag time beyond which the timescales are converged.",
 )
 @click.option(
     "-o",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, g
 
 import click
 
+from mdfuzzy._messages import TIME_UNITS, parse_time
 from mdfuzzy.pipeline.settings import Settings
 
 if TYPE_CHECKING:
@@ -71,6 +72,24 @@ class NumberOrWord(click.ParamType):  # type: ignore[type-arg]  # older releases
             return float(value)
         except ValueError:
             self.fail(f"{value!r} is neither a number nor {' or '.join(map(repr, self.words))}.", param, ctx)
+
+
+class Time(click.ParamType):  # type: ignore[type-arg]
+    """A time: a number of ps, or a number with a unit, such as 10ns."""
+
+    name = "time"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Return how the help names a value."""
+        return "TIME"
+
+    def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the time in ps, or end with an error."""
+        found = (float(value), "") if isinstance(value, int | float) else parse_time(value)
+        if found is None:
+            units = ", ".join(unit for unit in TIME_UNITS if unit.isascii())
+            self.fail(f"{value!r} is no time. Give a number of ps, or one with a unit ({units}).", param, ctx)
+        return found[0]
 
 
 def decorated(command: Decorated, options: list[Callable[[Decorated], Decorated]]) -> Decorated:
@@ -153,17 +172,15 @@ def reading_options(command: Decorated) -> Decorated:
                 "--begin",
                 cls=Option,
                 section=title,
-                type=float,
-                metavar="PS",
-                help="Skip frames before this time in ps, such as the equilibration.",
+                type=Time(),
+                help="Skip frames before this time, such as the equilibration: a number of ps, or 10ns.",
             ),
             click.option(
                 "--end",
                 cls=Option,
                 section=title,
-                type=float,
-                metavar="PS",
-                help="Skip frames after this time in ps.",
+                type=Time(),
+                help="Skip frames after this time: a number of ps, or 100ns.",
             ),
             click.option(
                 "--join",
@@ -206,10 +223,9 @@ def reading_options(command: Decorated) -> Decorated:
                 "--timestep",
                 cls=Option,
                 section=title,
-                type=float,
-                metavar="PS",
-                help="Time between the frames of the files in ps, if the files contain no times or wrong "
-                "ones.",
+                type=Time(),
+                help="Time between the frames of the files, if the files contain no times or wrong ones: a "
+                "number of ps, or 0.25us.",
             ),
         ],
     )

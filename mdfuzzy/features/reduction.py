@@ -1,13 +1,12 @@
 """Reduce many features to few components by TICA, VAMP and PCA, with deeptime."""
 
-import re
 from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
 
 from mdfuzzy._check import InputValueError, check_choice, check_int, check_real
-from mdfuzzy._messages import counted, shorten, warn_user
+from mdfuzzy._messages import TIME_UNITS, counted, parse_time, shorten, warn_user
 from mdfuzzy.features._dimensions import left_out_correlations, slow_components
 from mdfuzzy.features._moments import Moments
 from mdfuzzy.features.components import Components, Method, duration
@@ -16,7 +15,6 @@ from mdfuzzy.features.components import Components, Method, duration
 _SINGULAR = 1e-6
 #: The share of the variance that the principal components explain together, and their largest number.
 _VARIANCE, _MOST = 0.9, 5
-_UNITS = {"ps": 1.0, "ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,15 +59,14 @@ class Reduction:
         rule = "a lag time with a unit and, after a colon, the number of components, such as 10ns or 1us:2"
         if method == "PCA":
             rule, first, last = "the number of components, such as 2", "", text
-        match = re.fullmatch(r"\s*([0-9.]+(?:e[+-]?\d+)?)\s*([a-zµ]*)\s*", first)
-        bad = method != "PCA" and (match is None or match.group(2) not in _UNITS)
+        lag, unit = parse_time(first) or (None, "")
+        bad = method != "PCA" and not unit
         if bad or (last and not last.strip().isdigit()):
-            units = ", ".join(unit for unit in _UNITS if unit.isascii())
+            units = ", ".join(unit for unit in TIME_UNITS if unit.isascii())
             raise InputValueError(
                 f"`{method.lower()}` must be {rule}; got {text!r}."
                 + (f" The units are {units}." if method != "PCA" else "")
             )
-        lag = None if match is None else float(match.group(1)) * _UNITS[match.group(2)]
         return cls(method=method, lag=lag, dim=int(last) if last.strip() else None)
 
     def frames(self, timestep: float | None, longest: int, *, known: bool = True) -> int:

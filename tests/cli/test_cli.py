@@ -332,3 +332,17 @@ def test_a_report_is_html(tmp_path, capsys):
     (tmp_path / "run").mkdir()
     assert main(["report", str(tmp_path / "run"), "-o", "page.pdf"]) == 2
     assert "--output must be an HTML file, such as report.html; got 'page.pdf'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("begin", ["1", "1ps", "1e-3 ns", "1000fs"])
+def test_times_take_units(begin, files, capsys):
+    arguments = ["info", str(files / "a.xtc"), "--top", str(files / "ala2.pdb")]
+    assert main([*arguments, "--begin", begin, "--end", "3ps"]) == 0
+    assert "11 frames of 10 atoms in 1 trajectory; 2 ps, a frame every 0.2 ps" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("bad", ["soon", "3 parsec", "1.2.3ns"])
+def test_what_is_no_time(bad, files, capsys):
+    assert main(["info", str(files / "a.xtc"), "--begin", bad]) != 0
+    rule = f"'--begin': '{bad}' is no time. Give a number of ps, or one with a unit (fs, ps, ns, us, ms)."
+    assert rule in capsys.readouterr().err
