@@ -8,7 +8,7 @@ A test at 5 % should reject 5 % of the pairs.
 
 import numpy as np
 
-from mdfuzzy.ensembles import comparison
+from mdfuzzy.ensembles import _parts
 from mdfuzzy.ensembles._permutation import permutation_test
 
 FRAMES, PAIRS = 6000, 300
@@ -23,7 +23,7 @@ def two_states(rng: np.random.Generator, correlation: float, share: float) -> np
 
 
 def parts(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    units = comparison.independent_parts(np.array([FRAMES]), states[:, None], np.ones(FRAMES))
+    units = _parts.independent_parts(np.array([FRAMES]), states[:, None], np.ones(FRAMES))
     return np.add.reduceat(states, units.starts)[:, None], units.lengths.astype(float)
 
 
@@ -33,7 +33,7 @@ def main() -> None:
     for share in (0.5, 0.1):
         for length in (20, 60, 200, 1000):
             for least in (0.0, 5.0, 10.0):
-                comparison._LONG = least
+                _parts._LONG = least
                 rejected, counts = 0, []
                 for seed in range(PAIRS):
                     pair = [parts(two_states(rng, FRAMES / length / 2, share)) for _ in range(2)]

@@ -75,7 +75,10 @@ _STAGES: dict[str, dict[str, tuple[str, ...]]] = {
         "model_numbers": ("estimate_model",),
         "estimator": ("FuzzyModeSeeking",),
     },
-    "ensembles": {"comparison": ("EnsembleComparison", "EnsembleDifference", "compare_ensembles")},
+    "ensembles": {
+        "comparison": ("EnsembleComparison", "compare_ensembles"),
+        "difference": ("EnsembleDifference",),
+    },
     "store": {"rundir": ("RunDir",), "state_names": ("StateNames",)},
     "plots": {},
     "exports": {},

@@ -9,8 +9,8 @@ from mdfuzzy import plots as plots
 from mdfuzzy import report as report
 from mdfuzzy._check import InputError as InputError
 from mdfuzzy.ensembles.comparison import EnsembleComparison as EnsembleComparison
-from mdfuzzy.ensembles.comparison import EnsembleDifference as EnsembleDifference
 from mdfuzzy.ensembles.comparison import compare_ensembles as compare_ensembles
+from mdfuzzy.ensembles.difference import EnsembleDifference as EnsembleDifference
 from mdfuzzy.features.decomposition import pca as pca
 from mdfuzzy.features.decomposition import tica as tica
 from mdfuzzy.features.decomposition import vamp as vamp

@@ -7,78 +7,18 @@ from itertools import combinations
 import numpy as np
 
 from mdfuzzy._check import InputValueError, ReadOnly, check_int, check_real, check_type, read_only
+from mdfuzzy.ensembles._parts import Parts
 from mdfuzzy.ensembles._permutation import permutation_test
+from mdfuzzy.ensembles.difference import EnsembleDifference, free_energy_differences, thermal_energies
 from mdfuzzy.ensembles.mixing import neighbor_mixing
-from mdfuzzy.frames.bootstrap import ENOUGH_TRAJECTORIES, BootstrapUnits, interval, statistical_inefficiency
+from mdfuzzy.frames.bootstrap import interval
 from mdfuzzy.frames.ensembles import Ensembles
 from mdfuzzy.pipeline.clustering import Clustering
 
-#: The gas constant in kJ/mol/K.
-_GAS = 0.00831446261815324
-#: Blocks are at least so many statistical inefficiencies long: with 3 to 200 blocks on either side the test
-#: then rejects 3 to 8 % of generated two-state trajectories that do not differ
-#: (benchmarks/false_positives.py).
-_LONG = 5.0
 #: A state that has less than this share of its weight outside one ensemble belongs to that one alone.
 _ALONE = 0.01
 #: Below this the neighbours of a frame are almost all of its own ensemble.
 SEPARATE = 0.1
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class EnsembleDifference(ReadOnly):
-    """Hold the differences between two ensembles, for each state.
-
-    Attributes
-    ----------
-    first, second : str
-        The ensembles.
-    free_energy : (K,) float64
-        The free energy of each state in the second ensemble minus the free energy in the first, each relative
-        to the whole ensemble. It is negative where the second has the larger fraction, and infinite where one
-        ensemble never visits the state.
-    low, high : (K,) float64
-        The ends of its confidence interval; NaN where too many bootstrap samples do not visit the state.
-    p : (K,) float64
-        The probability of such a difference by chance, corrected for the number of states and of pairs of
-        ensembles; NaN if there are too few trajectories or blocks for any test.
-    least_p : float
-        The smallest corrected p-value that so few trajectories or blocks can give.
-    mixing : float
-        The frequency with which frames of the two ensembles are neighbours: 1 as in a single ensemble, 0 for
-        never.
-    overlap : float
-        The sum over the states of the smaller fraction: 1 if the fractions are the same, 0 if no state is
-        shared.
-
-    See Also
-    --------
-    compare_ensembles : Compute the differences.
-
-    Examples
-    --------
-    >>> import numpy as np, mdfuzzy as mf
-    >>> rng = np.random.default_rng(0)
-    >>> shares = [0.3] * 6 + [0.6] * 6
-    >>> points = [rng.normal(size=(100, 2)) + 6 * (rng.random(100) < s)[:, None] for s in shares]
-    >>> found = mf.compare_ensembles(mf.cluster(points), ["cold"] * 6 + ["hot"] * 6)
-    >>> np.sign(found.differences[0].free_energy)  # the second state has more of the hot ensemble
-    array([ 1., -1.])
-    """
-
-    first: str
-    second: str
-    free_energy: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    p: np.ndarray
-    least_p: float
-    mixing: float
-    overlap: float
-
-    def __post_init__(self) -> None:
-        for name in ("free_energy", "low", "high", "p"):
-            object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), np.float64)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -274,12 +214,12 @@ def compare_ensembles(
     confidence = check_real("confidence", confidence, above=0, at_most=1)
     level = check_real("level", level, above=0, at_most=1)
     seed = check_int("seed", seed, 0)
-    energies = _temperatures(temperature, of.names)
+    energies = thermal_energies(temperature, of.names)
     lengths, labels = result.data.lengths, result.labels
     weights = np.ones(len(labels)) if result.data.weights is None else result.data.weights
     trajectory = np.repeat(np.arange(len(lengths)), lengths)
     parts = [
-        _Parts.of(labels, weights, lengths, trajectory, np.flatnonzero(of.of == e), result.n_states)
+        Parts.of(labels, weights, lengths, trajectory, np.flatnonzero(of.of == e), result.n_states)
         for e in range(len(of))
     ]
     draws = [part.bootstrap(n_bootstrap, seed + e) for e, part in enumerate(parts)]
@@ -290,8 +230,10 @@ def compare_ensembles(
     pairs = list(combinations(range(len(of)), 2))
     differences = []
     for a, b in pairs:
-        free_energy = _difference(fractions[a], fractions[b], energies[a], energies[b])
-        low, high = interval(_difference(draws[a], draws[b], energies[a], energies[b]), confidence)
+        free_energy = free_energy_differences(fractions[a], fractions[b], energies[a], energies[b])
+        low, high = interval(
+            free_energy_differences(draws[a], draws[b], energies[a], energies[b]), confidence
+        )
         sums = np.concatenate([parts[a].sums, parts[b].sums])
         totals = np.concatenate([parts[a].totals, parts[b].totals])
         p, least = np.full(result.n_states, np.nan), np.nan
@@ -356,28 +298,8 @@ def _ensembles(result: Clustering, ensembles: Sequence[str] | None) -> Ensembles
     return Ensembles(names=names, of=np.array([names.index(str(each)) for each in ensembles]))
 
 
-def _temperatures(temperature: float | Mapping[str, float] | None, names: Sequence[str]) -> list[float]:
-    """Return kT of each ensemble in the unit of the free energies."""
-    if temperature is None:
-        return [1.0] * len(names)
-    if not isinstance(temperature, Mapping):
-        return [_GAS * check_real("temperature", temperature, above=0)] * len(names)
-    if set(temperature) != set(names):
-        raise InputValueError(
-            f"`temperature` must be a number, or name every ensemble, {', '.join(names)}; got "
-            f"{', '.join(temperature)}."
-        )
-    return [_GAS * check_real(f"temperature[{name!r}]", temperature[name], above=0) for name in names]
-
-
-def _difference(first: np.ndarray, second: np.ndarray, kt: float, other_kt: float) -> np.ndarray:
-    """Return the free energies of the second less those of the first; NaN where neither visits a state."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return kt * np.log(first) - other_kt * np.log(second)
-
-
 def _mixing(
-    neighbors: object, of: Ensembles, parts: "Sequence[_Parts]", trajectory: np.ndarray, weights: np.ndarray
+    neighbors: object, of: Ensembles, parts: Sequence[Parts], trajectory: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
     from mdfuzzy.neighbors.neighbors import Neighbors
 
@@ -388,84 +310,3 @@ def _mixing(
         numbers[part.frames] = count + part.number
         count += len(part.totals)
     return neighbor_mixing(neighbors, of.of[trajectory], numbers, weights, len(of))
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Parts:
-    """The independent parts of the trajectories of one ensemble, and the weight of each state in them."""
-
-    trajectories: np.ndarray
-    frames: np.ndarray  # (n,) of the ensemble
-    number: np.ndarray  # (n,) the part of each frame
-    sums: np.ndarray  # (U, K)
-    totals: np.ndarray  # (U,)
-    visitors: np.ndarray  # (K,)
-    units: BootstrapUnits
-
-    @property
-    def fractions(self) -> np.ndarray:
-        return self.sums.sum(axis=0) / self.totals.sum()
-
-    @classmethod
-    def of(
-        cls,
-        labels: np.ndarray,
-        weights: np.ndarray,
-        lengths: np.ndarray,
-        trajectory: np.ndarray,
-        trajectories: np.ndarray,
-        n_states: int,
-    ) -> "_Parts":
-        frames = np.flatnonzero(np.isin(trajectory, trajectories))
-        if len(frames) == 0:
-            raise InputValueError("`ensembles` must give every ensemble a trajectory; got one without.")
-        inside = (labels[frames, None] == np.arange(n_states)) * weights[frames, None]
-        own = lengths[trajectories]
-        units = independent_parts(own, inside, weights[frames])
-        number = np.repeat(np.arange(len(units)), units.lengths)
-        starts = np.cumsum(units.lengths) - units.lengths
-        first = np.cumsum(own) - own
-        return cls(
-            trajectories=trajectories,
-            frames=frames,
-            number=number,
-            sums=np.add.reduceat(inside, starts, axis=0),
-            totals=np.add.reduceat(weights[frames], starts),
-            visitors=(np.add.reduceat(inside, first, axis=0) > 0).sum(axis=0),
-            units=units,
-        )
-
-    def bootstrap(self, n_bootstrap: int, seed: int) -> np.ndarray:
-        """Return the fractions of bootstrap samples, (n_bootstrap, K); none if there is one part only."""
-        drawn = self.units.draw(n_bootstrap, seed=seed)
-        totals = drawn @ self.totals
-        return drawn @ self.sums / np.where(totals > 0, totals, np.nan)[:, None]
-
-
-def independent_parts(lengths: np.ndarray, inside: np.ndarray, weights: np.ndarray) -> BootstrapUnits:
-    """Return whole trajectories if there are five or more; otherwise blocks that are long enough for a test.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> inside = np.repeat(rng.integers(2, size=(300, 1)), 20, axis=0).astype(float)  # inefficiency 20
-    >>> independent_parts(np.array([6000]), inside, np.ones(6000)).words
-    'blocks of 133 frames'
-    """
-    if len(lengths) >= ENOUGH_TRAJECTORIES:
-        parts = np.arange(len(lengths))
-        return BootstrapUnits(trajectories=parts, starts=np.zeros_like(lengths), lengths=lengths, block=None)
-    residuals = inside - weights[:, None] * (inside.sum(axis=0) / weights.sum())
-    g = statistical_inefficiency(np.split(residuals, np.cumsum(lengths)[:-1]))
-    n = int(lengths.sum())
-    block = int(min(max(np.ceil(g * (n / g) ** (1 / 3)), np.ceil(_LONG * g)), max(n // 2, 1)))
-    counts = np.maximum(lengths // block, 1)
-    sizes = np.concatenate(
-        [np.diff(np.linspace(0, m, c + 1).astype(int)) for m, c in zip(lengths, counts, strict=True)]
-    )
-    starts = np.concatenate(
-        [np.linspace(0, m, c + 1).astype(int)[:-1] for m, c in zip(lengths, counts, strict=True)]
-    )
-    return BootstrapUnits(
-        trajectories=np.repeat(np.arange(len(lengths)), counts), starts=starts, lengths=sizes, block=block
-    )

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import mdfuzzy as mf
+from mdfuzzy.ensembles._parts import independent_parts
 from mdfuzzy.ensembles._permutation import permutation_test
-from mdfuzzy.ensembles.comparison import independent_parts
 from mdfuzzy.ensembles.mixing import neighbor_mixing
 
 
