@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from math import inf, prod
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mdfuzzy._atomic import adopt_files, draft_in, is_folder, refuse_links, remove_drafts
+from mdfuzzy._atomic import adopt_files, draft_in, refuse_links, remove_drafts
 from mdfuzzy._check import InputValueError, check_type
-from mdfuzzy.features.memory import from_arrays, to_arrays
+from mdfuzzy.features.memory import to_arrays
 from mdfuzzy.frames.data import as_data
 from mdfuzzy.frames.loading import load
 from mdfuzzy.frames.mapping import LARGE, scratch_array
@@ -23,30 +23,17 @@ from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.pipeline.run import cluster
 from mdfuzzy.pipeline.settings import Settings
 from mdfuzzy.store._array_folder import (
-    FORMAT,
     ArrayFolder,
-    read_json,
-    reason,
     strangers,
-    to_json,
-    write_json,
 )
 from mdfuzzy.store._fingerprint import Fingerprint, digest
 from mdfuzzy.store._lock import FolderLock
 from mdfuzzy.store._migration import OldRun
+from mdfuzzy.store._run_file import DATA, FEATURES, RUN, WEIGHTS, RunFile
+from mdfuzzy.store._unfinished import UnfinishedSteps
 from mdfuzzy.store._views import FinishedRun, SavedSteps, StepMissingError
 from mdfuzzy.store.state_names import StateNames, match_states
 
-#: The folder of the saved steps, and the file in it that identifies the run.
-_DATA, _RUN = "data", "run.json"
-#: The features that were clustered, if they were computed from frames.
-_FEATURES = "features"
-#: The weights of the frames, kept beside the steps: the files of the trajectories do not hold them.
-_WEIGHTS = "frame_weights"
-#: Old names of settings in folders of this format; None if there is no such setting any more.
-_RENAMED = {"weights": "walk_weights", "core_reach": None}
-#: Folders of the blocks of unfinished steps end like this.
-_PARTS = ".parts"
 #: The entry of a saved step that holds the fingerprint of the data it is for.
 _OF = "fingerprint"
 #: The name under which the names of the states are saved.
@@ -89,7 +76,9 @@ class RunDir:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._data = ArrayFolder(self.path / _DATA)
+        self._data = ArrayFolder(self.path / DATA)
+        self._run = RunFile(self.path, self._data)
+        self._unfinished = UnfinishedSteps(self._data)
         self._lock = FolderLock(self._data.path)
         self._begun: tuple[Trajectories, Fingerprint] | None = None
 
@@ -99,7 +88,7 @@ class RunDir:
     @property
     def steps(self) -> tuple[str, ...]:
         """The names of the finished steps."""
-        others = (Path(_RUN).stem, _NAMES, _FEATURES, _WEIGHTS)
+        others = (Path(RUN).stem, _NAMES, FEATURES, WEIGHTS)
         return tuple(name for name in self._data.names if name not in others)
 
     @property
@@ -110,65 +99,24 @@ class RunDir:
     @property
     def settings(self) -> Settings | None:
         """The settings of the last run; None if there was none."""
-        run = self._read_run()
-        if run is None:
-            return None
-        values: dict[str | None, Any] = {
-            _RENAMED.get(name, name): inf if value == "inf" else value
-            for name, value in run["settings"].items()
-        }
-        values.pop(None, None)
-        return Settings(**cast("dict[str, Any]", values))
+        return self._run.settings
 
     @property
     def data_summary(self) -> str | None:
         """A description of the clustered data; None if there was no run."""
-        run = self._read_run()
-        return None if run is None else str(run["data"])
+        return self._run.data_summary
 
     @property
     def reading(self) -> dict[str, Any] | None:
         """The arguments of `load` that read the frames of the run; None if they do not come from files.
 
-        Missing files are searched at the places where they would be if they had been moved together with the
-        folder.
+        Missing files are searched where they would be if they had been moved together with the folder.
         """
-        run = self._read_run()
-        reading = None if run is None else run.get("reading")
-        if run is None or reading is None:
-            return None
-
-        def found(trajectories: list[list[str]]) -> list[list[str]]:
-            return [[self._find(file, run["folder"]) for file in pieces] for pieces in trajectories]
-
-        paths = reading["paths"]
-        if isinstance(paths, dict):  # of ensembles
-            tops = {
-                name: None if top is None else self._find(top, run["folder"])
-                for name, top in reading["tops"].items()
-            }
-            return reading | {"paths": {name: found(each) for name, each in paths.items()}, "tops": tops}
-        paths = found(paths)
-        files = {name: reading[name] for name in ("top", "reference") if reading.get(name) is not None}
-        return reading | {"paths": paths} | {n: self._find(file, run["folder"]) for n, file in files.items()}
-
-    def _find(self, file: str, folder: str) -> str:
-        moved = os.path.normpath(self.path.absolute() / os.path.relpath(file, folder))
-        return moved if not os.path.exists(file) and os.path.exists(moved) else file
+        return self._run.reading
 
     def summary(self) -> str:
         """Return a text with the data, the changed settings and the steps of the run."""
-        run = self._run_or_refuse()
-        default, settings = Settings().as_dict(), (self.settings or Settings()).as_dict()
-        changed = [f"{name}={value!r}" for name, value in settings.items() if value != default[name]]
-        return "\n".join(
-            [
-                f"run directory {self.path}",
-                f"data: {run['data']}",
-                f"settings: {', '.join(changed) or 'all as by default'}",
-                f"finished steps: {', '.join(self.steps) or 'none'}",
-            ]
-        )
+        return self._run.summary(self.steps)
 
     def load(self, data: Trajectories | npt.ArrayLike | None = None) -> Clustering:
         """Return the result of a finished run from its files, without any computation.
@@ -200,11 +148,11 @@ class RunDir:
         True
         >>> folder.cleanup()
         """
-        self._run_or_refuse()
+        self._run.read_or_refuse()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # given when the run was made, and kept with it
             if data is None:
-                features = self._features()
+                features = self._run.features()
                 data = None if features is None else features.weighted()  # the weights may have changed since
             if data is None:
                 reading = self.reading
@@ -214,24 +162,11 @@ class RunDir:
                         "RunDir(...).load(data)."
                     )
                 data = load(**reading, scratch=self.scratch_folder)
-            data = self._with_weights(as_data(data))
+            data = self._run.with_weights(as_data(data))
             if OldRun.is_here(self.path):
                 return cluster(data, self.settings, store=self, progress=False, memory=inf)
             store = FinishedRun(self.path, self._data, self.check)
             return cluster(data, self.settings, store=store, progress=False, memory=inf)
-
-    def _with_weights(self, data: Trajectories) -> Trajectories:
-        """Return data with the weights of the last run, unless it has its own."""
-        run = self._read_run()
-        if run is None or not run.get("weighted", False) or data.weights is not None:
-            return data
-        kept = self._data.get(_WEIGHTS)
-        if kept is None or len(kept["value"]) != len(data):
-            raise InputValueError(
-                f"{self.path} must hold the weights of the {len(data):,} frames; they are missing or "
-                "damaged. Run it again with the same weights."
-            )
-        return data.weighted(kept["value"])
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -254,15 +189,15 @@ class RunDir:
         if self.path.exists() and not self.path.is_dir():
             raise NotADirectoryError(f"`path` must be a folder; {self.path} is a file.")
         refuse_links(self._data.path, inside=self.path)
-        if self._is_ours():
-            self._read_run()  # raises if it cannot be used
+        if self._run.begun(self.steps):
+            self._run.read()  # raises if it cannot be used
             return
-        found = [name for name in strangers(self.path) if name != _DATA]
-        found += [f"{_DATA}/{name}" for name in strangers(self._data.path) if name != self._lock.path.name]
+        found = [name for name in strangers(self.path) if name != DATA]
+        found += [f"{DATA}/{name}" for name in strangers(self._data.path) if name != self._lock.path.name]
         if found:
             raise FileExistsError(
                 f"{self.path} must be a new or empty folder, or one of an earlier run; it holds "
-                f"{found[0]!r} and no {_DATA}/{_RUN}. Give another folder."
+                f"{found[0]!r} and no {DATA}/{RUN}. Give another folder."
             )
 
     def begin(self, data: Trajectories, settings: Settings) -> str:
@@ -281,40 +216,13 @@ class RunDir:
                 remove_drafts(folder)  # of writers that were killed
             if OldRun.is_here(self.path):
                 self._bring_up_to_date(data, fingerprint)
-            self._remove_parts_of_finished_steps()
-            self._write_run(data, settings, fingerprint)
+            self._unfinished.remove_finished()
+            self._run.write(data, settings, fingerprint)
             arrays = to_arrays(data)
-            if arrays is not None and not self._data.has(_FEATURES, key=fingerprint.key):
-                self._data.put(_FEATURES, fingerprint.key, **arrays)
+            if arrays is not None and not self._data.has(FEATURES, key=fingerprint.key):
+                self._data.put(FEATURES, fingerprint.key, **arrays)
         self._begun = data, fingerprint
         return fingerprint.key
-
-    def _features(self) -> Trajectories | None:
-        """Return the features of the run as they were saved; None for frames, which are read again."""
-        run = self._run_or_refuse()
-        if _FEATURES not in self._data.names:
-            return None
-        arrays = self._data.get(_FEATURES, key=Fingerprint.read(run["fingerprint"]).key)
-        if arrays is None:
-            raise InputValueError(
-                f"The features in {self.path} are damaged. Run it again, and it resumes from what is there."
-            )
-        return from_arrays(arrays, find=lambda file: self._find(file, run["folder"]))
-
-    def _write_run(self, data: Trajectories, settings: Settings, fingerprint: Fingerprint) -> None:
-        content = {
-            "format": FORMAT,
-            "fingerprint": vars(fingerprint),
-            "data": repr(data),
-            "metric": data.metric.name,
-            "settings": {name: to_json(value) for name, value in settings.as_dict().items()},
-            "reading": data.reading,
-            "folder": str(self.path.absolute()),
-            "weighted": data.weights is not None,
-        }
-        if data.weights is not None:
-            self._data.put(_WEIGHTS, value=data.weights)
-        write_json(self._data.path / _RUN, json.loads(json.dumps(content)))
 
     def _bring_up_to_date(self, data: Trajectories, fingerprint: Fingerprint) -> None:
         """Save the results of version 0.1 under the keys of this version, and remove the old files."""
@@ -331,14 +239,14 @@ class RunDir:
                     progress=False,
                     memory=inf,
                 )
-        self._write_run(data, settings, fingerprint)
+        self._run.write(data, settings, fingerprint)
         pictures = old.pictures()
         if pictures:
             adopt_files(self.path / "plots", "plots", pictures)
         if (self.path / "exports" / "frames.csv").is_file():
             adopt_files(self.path / "exports", "table", [Path("frames.csv")])
         old.remove()
-        for name in (_RUN, ".lock"):
+        for name in (RUN, ".lock"):
             (self.path / name).unlink(missing_ok=True)
 
     def check(self, data: Trajectories) -> Fingerprint:
@@ -346,34 +254,7 @@ class RunDir:
 
         Data that has grown does not count as other data: its results are computed again.
         """
-        fingerprint = Fingerprint.of(data)
-        run = self._read_run()
-        if run is None:
-            return fingerprint
-        difference = ""
-        if OldRun.is_here(self.path):
-            same = OldRun(self.path).is_of(data)
-        else:
-            known = Fingerprint.read(run["fingerprint"])
-            same = known == fingerprint or known.frames_in(data) is not None
-            difference = "" if same else known.difference(data)
-        metric = run.get("metric", data.metric.name)
-        if not same and metric != data.metric.name:
-            raise FileExistsError(
-                f"{self.path} holds the results of frames that were compared by {metric}, not by "
-                f"{data.metric.name}. Load them in the same way, or give another folder."
-            )
-        if difference:
-            raise FileExistsError(
-                f"{self.path} holds the results for other frames: {difference}. Frames and "
-                "trajectories may only be added. Give another folder, or remove this one."
-            )
-        if not same:
-            raise FileExistsError(
-                f"{self.path} holds the results for other data: {run['data']}, not {data!r}. Give another "
-                "folder, or remove this one."
-            )
-        return fingerprint
+        return self._run.check(data)
 
     def get(self, name: str, *, key: str = "") -> dict[str, np.ndarray] | None:
         """Return the arrays put under `name` with this `key`; None if there are none, or damaged ones."""
@@ -386,7 +267,7 @@ class RunDir:
         """
         of = {_OF: np.array(self._begun[1].as_json())} if growing and self._begun is not None else {}
         self._data.put(name, key, **arrays, **of)
-        self._remove_parts(name)
+        self._unfinished.remove(name)
 
     def earlier(self, name: str) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
         """Return the arrays put under `name` for some of the frames of the run that has begun, and which.
@@ -419,15 +300,13 @@ class RunDir:
 
         Parts that were made with another `key` are removed.
         """
-        self._data._record(name)
-        self._remove_parts(name, but=key)
-        return ArrayFolder(self._parts(name) / key)
+        return self._unfinished.open(name, key=key)
 
     @property
     def names(self) -> StateNames | None:
         """The names of the states, which are kept from run to run; None if there are none."""
         saved = self._data.get(_NAMES, key=None)
-        return None if saved is None else _names_of(saved)
+        return None if saved is None else StateNames.of(saved)
 
     def name_states(self, result: Clustering) -> StateNames:
         """Match the states of a run in this folder with the previous run, and keep their names.
@@ -463,77 +342,9 @@ class RunDir:
         if saved is None:
             with self.lock():
                 found = self.earlier(_NAMES)
-                before = None if found is None else (_names_of(found[0]), found[0]["labels"])
+                before = None if found is None else (StateNames.of(found[0]), found[0]["labels"])
                 frames = None if found is None else found[1]
                 names = match_states(before, labels, n_states=result.n_states, frames=frames)
-                content = {
-                    name: np.array(text, np.str_) for name, text in vars(names).items() if name != "used"
-                }
-                self.put(_NAMES, key=key, growing=True, labels=labels, used=np.array(names.used), **content)
+                self.put(_NAMES, key=key, growing=True, labels=labels, **names.arrays())
             return names
-        return _names_of(saved)
-
-    def _remove_parts(self, name: str, *, but: str | None = None) -> None:
-        folder = self._parts(name)
-        for each in list(folder.iterdir()) if is_folder(folder) else ():
-            if each.name != but:
-                ArrayFolder(each).remove()
-        if is_folder(folder) and not any(folder.iterdir()):
-            folder.rmdir()
-
-    def _remove_parts_of_finished_steps(self) -> None:
-        """Complete the cleanup of `put`, if the run was killed in it."""
-        for folder in list(self._data.path.glob(f"*{_PARTS}")):
-            name = folder.name.removesuffix(_PARTS)
-            if any(self._data.has(name, key=part.name) for part in folder.iterdir()):
-                self._remove_parts(name)
-
-    def _parts(self, name: str) -> Path:
-        return self._data.path / f"{name}{_PARTS}"
-
-    def _is_ours(self) -> bool:
-        """Whether a run began here; a damaged run.json beside saved steps counts as one."""
-        if OldRun.is_here(self.path):
-            return True
-        try:
-            read_json(self._data.path / _RUN)
-            return True
-        except FileNotFoundError:
-            return False
-        except Exception:
-            return any(self._data.verifies(name) for name in self.steps)
-
-    def _read_run(self) -> dict[str, Any] | None:
-        """Return the content of run.json; None if there is none, or a damaged one that will be replaced."""
-        if OldRun.is_here(self.path):
-            old = OldRun(self.path)
-            return old.run | {"settings": old.settings}
-        file = self._data.path / _RUN
-        try:
-            run = read_json(file)
-        except FileNotFoundError:
-            return None
-        except Exception as error:
-            self._data._report(file, f"damaged ({reason(error)})")
-            return None
-        if run.get("format") != FORMAT:
-            raise InputValueError(
-                f"{self.path} is in format {run.get('format')!r}; this version of mdfuzzy reads format "
-                f"{FORMAT}. Use the version that wrote it, or give another folder."
-            )
-        return run
-
-    def _run_or_refuse(self) -> dict[str, Any]:
-        run = self._read_run()
-        if run is None:
-            damaged = "".join(f" {each}: run the same command again." for each in self._data.damaged[:1])
-            raise FileNotFoundError(
-                f"{self.path} must be the folder of a run; there is no {_DATA}/{_RUN} in it.{damaged} "
-                "`mdfuzzy run` and cluster(..., store=RunDir(...)) make one."
-            )
-        return run
-
-
-def _names_of(saved: dict[str, np.ndarray]) -> StateNames:
-    names, events = (tuple(saved[name].tolist()) for name in ("names", "events"))
-    return StateNames(names=names, events=events, used=int(saved["used"]))
+        return StateNames.of(saved)

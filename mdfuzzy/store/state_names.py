@@ -1,6 +1,6 @@
 """Names that states keep from run to run, independent of their numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, islice, product
 from string import ascii_uppercase
@@ -47,6 +47,17 @@ class StateNames:
     names: tuple[str, ...]
     events: tuple[str, ...]
     used: int
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, np.ndarray]) -> "StateNames":
+        """Return the names that `arrays` returned."""
+        names, events = (tuple(arrays[name].tolist()) for name in ("names", "events"))
+        return cls(names=names, events=events, used=int(arrays["used"]))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the names as arrays, to be saved."""
+        texts = {"names": self.names, "events": self.events}
+        return {name: np.array(text, np.str_) for name, text in texts.items()} | {"used": np.array(self.used)}
 
     def __len__(self) -> int:
         return len(self.names)
