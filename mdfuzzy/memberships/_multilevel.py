@@ -32,7 +32,7 @@ class Level:
     """Hold one level of the hierarchy: a walk between nodes that ends with probability `exits`.
 
     `degrees` are the numbers of edges of each node that do not end the walk. The fields after it are set once
-    the groups exist. The fields from `apart` are set once the nodes are in the order of their groups.
+    the groups exist. The fields from `low` are set once the nodes are in the order of their groups.
     """
 
     indptr: np.ndarray
@@ -44,7 +44,8 @@ class Level:
     group: np.ndarray = field(init=False)
     first: np.ndarray = field(init=False)
     members: np.ndarray = field(init=False)
-    apart: np.ndarray = field(init=False)
+    low: np.ndarray = field(init=False)
+    high: np.ndarray = field(init=False)
     lift: np.ndarray = field(init=False)
     net: np.ndarray = field(init=False)
     blocks: np.ndarray = field(init=False)
@@ -211,15 +212,30 @@ def _arrange_rows(levels: list[Level], l: int, order: np.ndarray) -> None:
     ancestors, firsts = _ancestors(levels, l)
     new = row_starts(level.degrees[order])
     indices, probs = np.empty(new[-1], np.int32), np.empty(new[-1], level.probs.dtype)
-    apart = np.empty(new[-1], np.uint8)
     share(
         kernels.arrange_rows, len(order),
         *level.walk, order, positions(order, len(level)), ancestors, np.concatenate(firsts),
-        row_starts([len(first) for first in firsts]), new, indices, probs, apart,
+        row_starts([len(first) for first in firsts]), new, indices, probs,
     )  # fmt: skip
-    level.indptr, level.indices, level.probs, level.apart = new, indices, probs, apart
+    level.indptr, level.indices, level.probs = new, indices, probs
+    level.low, level.high = _bounds(level.first, ancestors, firsts)
     level.exits, level.log_mass = level.exits[order], level.log_mass[order]
     level.degrees = level.degrees[order]
+
+
+def _bounds(
+    first: np.ndarray, ancestors: np.ndarray, firsts: list[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first node of each group on every level above, and the one after its last, (groups, levels).
+
+    A group that is in no group itself holds the same nodes on all levels above.
+    """
+    low, high = np.zeros((2, len(first) - 1, len(ancestors)), np.int32)
+    for t, (group, starts) in enumerate(zip(ancestors, firsts, strict=False)):
+        own = group[first[:-1]]
+        for bound, place in ((low, own), (high, own + 1)):
+            bound[:, t] = np.where(own < 0, bound[:, max(t - 1, 0)], starts[place])
+    return low, high
 
 
 def _ancestors(levels: list[Level], l: int) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -338,7 +354,15 @@ def _net_outflow(levels: list[Level]) -> np.ndarray:
     level = levels[0]
     net, outflow = np.zeros((len(level), level.above)), np.zeros((len(level), level.above))
     kernels.net_outflow(
-        *level.walk, level.apart, level.exits, np.zeros(len(level)), level.log_mass, outflow, net
+        *level.walk,
+        level.group,
+        level.low,
+        level.high,
+        level.exits,
+        np.zeros(len(level)),
+        level.log_mass,
+        outflow,
+        net,
     )
     for t, (group, above) in enumerate(zip(_ancestors(levels, 0)[0], levels[1:], strict=True)):
         inside = np.flatnonzero(group >= 0)

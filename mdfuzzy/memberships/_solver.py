@@ -265,7 +265,7 @@ def _residuals(levels: list[Level], at: int, x: np.ndarray, absorb: np.ndarray) 
     level = levels[at]
     columns = x.shape[1]
     inner, own = level.inner, level.own if at == 0 else np.empty((0, columns), np.float32)
-    edges = *level.walk, level.apart
+    edges = *level.walk, level.low, level.high
     nodes = level.exits, absorb, level.net, level.lift
     starts = level.first
     if at == 0:  # ungrouped points count too, each by itself

@@ -447,15 +447,15 @@ def test_a_column_that_is_done_does_not_disturb_the_others(history, monkeypatch)
 
 
 def arranged(graph, values, order, position, ancestors, firsts, indptr):
-    """The edges of two levels of groups, as `arrange_rows` writes them: indices, probabilities, apart."""
+    """The edges of two levels of groups, as `arrange_rows` writes them: indices and probabilities."""
     starts = np.concatenate(firsts)
     indices, probs = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], values.dtype)
-    apart, offsets = np.empty(indptr[-1], np.uint8), np.array([0, len(firsts[0]), len(starts)])
+    offsets = np.array([0, len(firsts[0]), len(starts)])
     groups.arrange_rows(
         0, len(order), graph.indptr, graph.indices, values, order, position.astype(np.int32), ancestors,
-        starts, offsets, indptr, indices, probs, apart,
+        starts, offsets, indptr, indices, probs,
     )  # fmt: skip
-    return indices, probs, apart
+    return indices, probs
 
 
 @pytest.mark.parametrize("lone", [False, True])
@@ -472,15 +472,20 @@ def test_rows_in_another_order_are_sorted_by_the_levels_that_their_ends_are_apar
     starts = [np.array([0, 90, 200, 284]), np.array([0, 200] if lone else [0, 200, 284])]
     free = np.array([np.count_nonzero(position[graph.edges(i)[0]] >= 0) for i in order])
     indptr = np.concatenate([[0], np.cumsum(free)])
-    indices, out, apart = arranged(graph, values, order, position, ancestors, starts, indptr)
+    indices, out = arranged(graph, values, order, position, ancestors, starts, indptr)
+    low, high = _multilevel._bounds(starts[0], ancestors, starts)
     for a, i in enumerate(order):
         row = slice(indptr[a], indptr[a + 1])
         expected = {position[j]: probs[i, j] for j in graph.edges(i)[0] if position[j] >= 0}
         assert dict(zip(indices[row].tolist(), out[row].tolist(), strict=True)) == expected
-        assert np.all(np.diff(apart[row].astype(int)) <= 0)
-        for end, depth in zip(indices[row], apart[row], strict=True):
+        depths = []
+        for end in indices[row]:
             same = (ancestors[:, a] == ancestors[:, end]) & (ancestors[:, a] >= 0)
-            assert depth == (np.argmax(same) if same.any() else 2)
+            depths.append(int(np.argmax(same)) if same.any() else 2)
+            if group[a] >= 0:
+                inside = (low[group[a]] <= end) & (end < high[group[a]])
+                assert inside.tolist() == [depths[-1] <= 0, depths[-1] <= 1]
+        assert np.all(np.diff(depths) <= 0)
 
 
 @pytest.mark.parametrize("columns", [2, 4, 6, 8, 10, 12, 14, 16])
@@ -494,16 +499,17 @@ def test_flows_and_relaxation_equal_their_twins(columns, single):
     group = np.repeat([0, 1, 2, -1], [90, 110, 90, 10])
     outer = np.array([0, 0, 1, -1])[group]
     ancestors, inner_and_outer = np.array([group, outer], np.int32), [starts, np.array([0, 200, 290])]
-    indices, values, apart = arranged(
+    indices, values = arranged(
         graph, values, np.arange(300), np.arange(300), ancestors, inner_and_outer, graph.indptr
     )
+    bounds = _multilevel._bounds(starts, ancestors, inner_and_outer)
     exits, lift, net = rng.random(300), rng.random(300), rng.normal(size=(300, 2))
     x, absorb = rng.random((2, 300, columns))
     walk_ = graph.indptr, indices, values
     own, out = np.zeros((300, columns), np.float32), np.full((3, 2, columns), np.nan)
     nodes = exits, absorb, net, lift
     with_alone = np.concatenate([starts, np.arange(291, 301)])
-    sweeps.flows(0, 13, *walk_, apart, *nodes, with_alone, np.arange(300), x, own, out)
+    sweeps.flows(0, 13, *walk_, *bounds, *nodes, with_alone, np.arange(300), x, own, out)
     expected = net_flows(*walk_, exits, absorb, x)
     assert_allclose(own, expected, rtol=1e-6, atol=1e-6)
     for t, parts in enumerate((group, outer)):

@@ -77,16 +77,22 @@ def net_outflow(
     indptr: np.ndarray,
     indices: np.ndarray,
     probs: np.ndarray,
-    apart: np.ndarray,
+    group: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
     exits: np.ndarray,
     log_source: np.ndarray,
     log_visits: np.ndarray,
     outflow: np.ndarray,  # OUT
     net: np.ndarray,  # OUT
 ) -> None:
-    """Per visit of a node, what leaves its group of every level from there, and that less what enters."""
+    """Per visit of a node, what leaves its group of every level from there, and that less what enters.
+
+    The nodes of group g on level t are those from ``low[g, t]`` to ``high[g, t]``.
+    """
     n, levels = net.shape
     for i in range(n):
+        g = group[i]
         source = np.exp(log_source[i] - log_visits[i])
         for t in range(levels):
             outflow[i, t] = exits[i]
@@ -94,7 +100,9 @@ def net_outflow(
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
             into = probs[e] * np.exp(log_visits[i] - log_visits[j])
-            for t in range(apart[e]):
+            for t in range(levels):
+                if g >= 0 and low[g, t] <= j < high[g, t]:
+                    break
                 outflow[i, t] += probs[e]
                 net[j, t] -= into
     for i in range(n):

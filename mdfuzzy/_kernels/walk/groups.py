@@ -186,7 +186,6 @@ def arrange_rows(
     out_indptr: np.ndarray,
     out_indices: np.ndarray,  # OUT
     out_probs: np.ndarray,  # OUT
-    apart: np.ndarray,  # OUT
 ) -> None:
     """Copy a walk with its nodes in another order, without those that have no position (-1) in it.
 
@@ -224,4 +223,3 @@ def arrange_rows(
                 counts[t] += 1
                 out_indices[at] = ends[e]
                 out_probs[at] = probs[start + e]
-                apart[at] = depth[e]

@@ -57,7 +57,8 @@ def flows(
     indptr: np.ndarray,
     indices: np.ndarray,
     probs: np.ndarray,
-    apart: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
     exits: np.ndarray,
     absorb: np.ndarray,
     net: np.ndarray,
@@ -73,13 +74,15 @@ def flows(
     On a coarser level only the edges count that cross between groups there. What flows between two
     members of the same group cancels; leaving it out, instead of adding numbers that cancel, is what
     keeps the balance of a trap accurate that is left once in 1e15 steps. The edges of a row are sorted
-    by the number of levels on which they cross, so that one running sum serves all levels.
+    by the number of levels on which they cross, so that one running sum serves all levels. The nodes of
+    group g on level t are those from ``low[g, t]`` to ``high[g, t]``.
 
     Groups beyond the end of `out` are nodes by themselves, which are in no group of any level.
     """
     width = np.uint64(x.shape[1])
     flat = absorb.reshape(-1), x.reshape(-1), residual.reshape(-1), out.reshape(-1)
-    job = borrowed((indptr, indices, probs, apart, exits, lift, net, *flat, width))
+    bounds = low.reshape(-1), high.reshape(-1)
+    job = borrowed((indptr, indices, probs, *bounds, exits, lift, net, *flat, width))
     for g in range(first, last):
         levels = 0
         if g < len(out):
@@ -92,18 +95,23 @@ def flows(
 @compiled(inline="always")
 def _flow(like, c, where, job):
     g, i, levels = where
-    indptr, indices, probs, apart, exits, lift, net, absorb, x, residual, out, width = job
+    indptr, indices, probs, low, high, exits, lift, net, absorb, x, residual, out, width = job
     own = np.uint64(i) * width + c
     here = load(like, x, own)
     total = times(-exits[i], here)
     if len(absorb):
         total = add(total, load(like, absorb, own))
-    t = levels
+    t, first, last = levels, np.int32(0), np.int32(0)
+    if t > 0:
+        first, last = low[np.uint64(g * levels + t - 1)], high[np.uint64(g * levels + t - 1)]
     for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-        while t > apart[e]:
+        while first <= indices[e] < last:
             t -= 1
             at = np.uint64(g * levels + t) * width + c
             store(add(load(like, out, at), times(lift[i], total)), out, at)
+            first, last = np.int32(0), np.int32(0)
+            if t > 0:
+                first, last = low[np.uint64(g * levels + t - 1)], high[np.uint64(g * levels + t - 1)]
         there = load(like, x, np.uint64(indices[e]) * width + c)
         total = add(total, times(np.float64(probs[e]), subtract(there, here)))
     while t > 0:
