@@ -94,8 +94,12 @@ class CountSampler:
         total = counts.sum(axis=0)
         if len(self._draws):
             return total, bootstrap_sums(counts, self._draws)
+        return total, self.posterior(total, lag, self._size)
+
+    def posterior(self, counts: np.ndarray, lag: int, size: int) -> Iterator[np.ndarray]:
+        """Return an iterator over samples of the posterior of the model of `counts`, (K, K), at a lag."""
         rng = np.random.default_rng([self._seed, lag])
-        return total, (_posterior_counts(total, lag, rng) for _ in range(self._size))
+        return (_posterior_counts(counts, lag, rng) for _ in range(size))
 
 
 def _posterior_counts(counts: np.ndarray, lag: int, rng: np.random.Generator) -> np.ndarray:

@@ -20,6 +20,8 @@ from mdfuzzy.kinetics.markov import (
 
 #: Numbers of lags and of timescales, if not said otherwise.
 _LAGS, _TIMESCALES = 12, 10
+#: Samples of the posterior: its upper tail is long, and few samples would leave its quantiles uncertain.
+_POSTERIOR = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -35,7 +37,7 @@ class ImpliedTimescales(ReadOnly):
     values : (m, p) float64
         Slowest first; NaN where a timescale is not longer than its lag, and where states are not connected.
     lower, upper : (m, p) float64
-        The ends of the interval; NaN where the bootstrap samples do not determine them.
+        The ends of the interval; NaN without bootstrap samples, and where there is no timescale.
     unit : {"ps", "frames"}
         Of all times.
     complete : (m,) int64
@@ -124,8 +126,8 @@ def implied_timescales(
     time that the molecule stays in a state. If there are also fewer than five blocks, the samples are drawn
     from the posterior of the Markov model, which takes every lag as an independent observation. Where a
     bootstrap sample does not connect a state that all the data connects, one timescale of it counts as
-    infinite, at the slow end. An end of an interval that falls on such an infinite value is not determined by
-    the data, and is NaN.
+    infinite, at the slow end. An end of an interval that falls on such an infinite value is that of the
+    posterior instead, which is also finite for a state that is entered and left once.
 
     Parameters
     ----------
@@ -207,6 +209,11 @@ def implied_timescales(
         complete[row] = np.count_nonzero(np.isfinite(drawn).all(axis=1))
         known = (found > lag) & np.isfinite(found)
         low, high = interval(drawn[:, :p], confidence)
+        if sampler.reversible and np.isnan([low, high]).any() and len(drawn):
+            modelled = sampler.posterior(counts, lag, _POSTERIOR)
+            ends = interval(np.array([_timescales(each, lag, False)[:p] for each in modelled]), confidence)
+            low = np.where(np.isnan(low), np.fmin(ends[0], found), low)
+            high = np.where(np.isnan(high), np.fmax(ends[1], np.fmax(found, low)), high)
         for table, times in ((values, found), (lower, low), (upper, high)):
             table[row, known] = scale * times[known]
     kept = len(used)
