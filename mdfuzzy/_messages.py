@@ -9,6 +9,9 @@ from math import isfinite
 #: This package, and MDAnalysis, whose analyses call it.
 _NOT_THE_USER = (__name__.split(".")[0], "MDAnalysis")
 
+#: Units of time: from how many ps each is used, its factor, and its name.
+_UNITS = ((1e12, 1e-12, "s"), (1e9, 1e-9, "ms"), (1e6, 1e-6, "µs"), (1e3, 1e-3, "ns"))
+
 
 def warn_user(message: str) -> None:
     """Issue a UserWarning at the innermost line outside this package and MDAnalysis.
@@ -66,13 +69,10 @@ def duration(value: float, unit: str) -> str:
     >>> duration(6000.0, "ps"), duration(0.2, "ps"), duration(12.5, "frames"), duration(2.5e8, "ps")
     ('6 ns', '0.2 ps', '12.5 frames', '250 µs')
     """
-    if unit == "ps" and isfinite(value):
-        for size, other in ((1e9, "ms"), (1e6, "µs"), (1e3, "ns")):
-            if abs(value) >= 0.9995 * size:
-                value, unit = value / size, other
-                break
-        if unit == "ps" and 0 < abs(value) < 0.1:
-            value, unit = 1000 * value, "fs"
+    factor, unit = time_unit(value / 0.9995, unit)  # 999.6 ps is 1 ns in three digits
+    value *= factor
+    if unit == "ps" and 0 < abs(value) < 0.1:
+        value, unit = 1000 * value, "fs"
     if not isfinite(value) or abs(value) < 1000:
         return f"{value:.3g} {unit}"
     return f"{float(f'{value:.3g}'):,.0f} {unit}"
@@ -109,9 +109,11 @@ def time_unit(longest: float, unit: str) -> tuple[float, str]:
     >>> time_unit(5e4, "ps"), time_unit(50, "ps"), time_unit(5e4, "frames")
     ((0.001, 'ns'), (1.0, 'ps'), (1.0, 'frames'))
     """
-    if unit != "ps" or not isfinite(longest) or longest < 1e3:
-        return 1.0, unit
-    return (1e-3, "ns") if longest < 1e6 else (1e-6, "µs") if longest < 1e9 else (1e-9, "ms")
+    if unit == "ps" and isfinite(longest):
+        for size, factor, larger in _UNITS:
+            if abs(longest) >= size:
+                return factor, larger
+    return 1.0, unit
 
 
 def shorten(names: Sequence[object]) -> str:

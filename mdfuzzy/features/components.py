@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mdfuzzy._check import ReadOnly, read_only
+from mdfuzzy._messages import duration
 from mdfuzzy.frames.embedding import embed
 
 Method = Literal["TICA", "VAMP", "PCA"]
@@ -84,7 +85,7 @@ class Components(ReadOnly):
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
     def __repr__(self) -> str:
-        lag = "" if self.lag_time is None else f" at a lag time of {duration(self.lag_time)}"
+        lag = "" if self.lag_time is None else f" at a lag time of {duration(self.lag_time, 'ps')}"
         return f"Components({len(self)} of {self.method} of {self.n_inputs:,} features{lag})"
 
     def __len__(self) -> int:
@@ -133,11 +134,8 @@ class Components(ReadOnly):
         for at, name in enumerate(self.names):
             words = [f"{100 * self.shares[at]:.1f} % of {'' if self.method == 'PCA' else 'kinetic '}variance"]
             if self.timescales is not None:
-                frames = "frames" if self.lag_time is None else ""
-                timescale = self.timescales[at]
-                words.insert(
-                    0, f"timescale {timescale:.3g} {frames}" if frames else f"timescale {duration(timescale)}"
-                )
+                unit = "frames" if self.lag_time is None else "ps"
+                words.insert(0, f"timescale {duration(float(self.timescales[at]), unit)}")
             order = np.argsort(-np.abs(self.correlations[:, at]), kind="stable")[:n_inputs]
             most = ", ".join(f"{self.correlations[i, at]:+.2f} {self.inputs[i]}" for i in order)
             lines.append(f"{name}: {', '.join(words)}; {most}")
@@ -154,17 +152,3 @@ class Components(ReadOnly):
     def from_spec(cls, spec: dict[str, Any]) -> "Components":
         """Return the components described by `spec`."""
         return cls(**spec)
-
-
-def duration(picoseconds: float) -> str:
-    """Return a time as text in the unit that is easiest to read.
-
-    Examples
-    --------
-    >>> duration(1630.0), duration(4.94e8), duration(0.2)
-    ('1.63 ns', '494 µs', '0.2 ps')
-    """
-    for factor, unit in ((1e12, "s"), (1e9, "ms"), (1e6, "µs"), (1e3, "ns")):
-        if abs(picoseconds) >= factor:
-            return f"{picoseconds / factor:.3g} {unit}"
-    return f"{picoseconds:.3g} ps"

@@ -6,10 +6,10 @@ from typing import Any, get_args
 import numpy as np
 
 from mdfuzzy._check import InputValueError, check_choice, check_int, check_real
-from mdfuzzy._messages import TIME_UNITS, counted, parse_time, shorten, warn_user
+from mdfuzzy._messages import TIME_UNITS, counted, duration, parse_time, shorten, warn_user
 from mdfuzzy.features._dimensions import left_out_correlations, slow_components
 from mdfuzzy.features._moments import Moments
-from mdfuzzy.features.components import Components, Method, duration
+from mdfuzzy.features.components import Components, Method
 
 #: Directions with a smaller variance than this, relative to the largest, are omitted.
 _SINGULAR = 1e-6
@@ -292,7 +292,7 @@ def describe(components: Components) -> str:
     number = counted(len(components), "component")
     text = f"{components.method}: {number} of {counted(components.n_inputs, 'feature')}"
     if components.lag_time is not None:
-        text += f" at a lag time of {duration(components.lag_time)}"
+        text += f" at a lag time of {duration(components.lag_time, 'ps')}"
     elif components.lag is not None:
         text += f" at a lag time of {components.lag} frames"
     return text + (f", by {components.reason}" if components.reason else "")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import InputTypeError, InputValueError, read_only
-from mdfuzzy._messages import counted, shorten
+from mdfuzzy._messages import counted, shorten, time_unit
 from mdfuzzy.frames._clock import even_step
 from mdfuzzy.frames._frame_numbers import ascending_frames
 from mdfuzzy.frames._provenance import Source, chosen_sources
@@ -374,8 +374,14 @@ def _check_atoms(expected: list[str], atoms: list[str]) -> None:
 def _span(times: list[np.ndarray]) -> str:
     """Return the lengths of trajectories and the time between frames in words."""
     total = sum(float(part[-1] - part[0]) for part in times)
-    length = f"{total / 1000:.4g} ns" if abs(total) >= 1000 else f"{total:.4g} ps"
+    length = _time(total)
     if all(len(part) == 1 for part in times):
         return length
     step = even_step(times)
-    return f"{length}, frames at uneven times" if step is None else f"{length}, a frame every {step:.4g} ps"
+    return f"{length}, frames at uneven times" if step is None else f"{length}, a frame every {_time(step)}"
+
+
+def _time(value: float) -> str:
+    """Write a time in ps with four digits, in the most readable unit."""
+    factor, unit = time_unit(abs(value), "ps")
+    return f"{factor * value:.4g} {unit}"

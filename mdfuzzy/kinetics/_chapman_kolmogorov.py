@@ -14,7 +14,7 @@ from mdfuzzy.kinetics.markov import (
     connected_model,
     estimate,
     pair_counts,
-    time_unit,
+    unit_of_times,
 )
 
 
@@ -202,7 +202,7 @@ def chapman_kolmogorov(
     True
     """
     dtrajs = check_dtrajs(dtrajs)
-    unit, scale = time_unit(timestep)
+    unit, scale = unit_of_times(timestep)
     n_steps = check_int("n_steps", n_steps, 1)
     lag = check_lag(lag, dtrajs)
     check_lag(lag * n_steps, dtrajs, "lag * n_steps")

@@ -23,7 +23,7 @@ from mdfuzzy.kinetics.markov import (
     estimate,
     pair_counts,
     relaxation_times,
-    time_unit,
+    unit_of_times,
 )
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def estimate_equilibrium(
     >>> bool(found.mfpt_low[0, 1] < 200 < found.mfpt_high[0, 1])
     True
     """
-    dtrajs, unit, scale = check_dtrajs(dtrajs), *time_unit(timestep)
+    dtrajs, unit, scale = check_dtrajs(dtrajs), *unit_of_times(timestep)
     lag = check_lag(lag, dtrajs)
     confidence = check_real("confidence", confidence, above=0, at_most=1)
     model, states, drawn, words = bootstrap_models(dtrajs, lag, n_bootstrap=n_bootstrap, seed=seed)

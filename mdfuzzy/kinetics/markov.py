@@ -145,7 +145,7 @@ def markov_model(
     """
     dtrajs = check_dtrajs(dtrajs)
     lag = check_lag(lag, dtrajs)
-    unit, scale = time_unit(timestep)
+    unit, scale = unit_of_times(timestep)
     counts = sum(pair_counts(dtrajs, lag))
     model = connected_model(counts, lag)
     states = model.count_model.state_symbols
@@ -260,7 +260,7 @@ def check_lag(lag: int, parts: Sequence[np.ndarray], name: str = "lag") -> int:
     return check_int(name, lag, 1, max(1, longest - 1), remedy=remedy)
 
 
-def time_unit(timestep: float | None) -> tuple[str, float]:
+def unit_of_times(timestep: float | None) -> tuple[str, float]:
     """Return the unit of times and the time between frames in it."""
     if timestep is None:
         return "frames", 1.0

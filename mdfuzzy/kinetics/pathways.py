@@ -11,7 +11,7 @@ from mdfuzzy._messages import duration, time_span
 from mdfuzzy.frames.bootstrap import interval
 from mdfuzzy.kinetics.dtrajs import Milestoned
 from mdfuzzy.kinetics.equilibrium import bootstrap_models
-from mdfuzzy.kinetics.markov import check_dtrajs, check_lag, time_unit
+from mdfuzzy.kinetics.markov import check_dtrajs, check_lag, unit_of_times
 
 if TYPE_CHECKING:
     from deeptime.markov import ReactiveFlux
@@ -169,7 +169,7 @@ def find_pathways(
       share        interval  pathway
      100.0%    100% to 100%  0 -> 1 -> 2
     """
-    dtrajs, unit, scale = check_dtrajs(dtrajs), *time_unit(timestep)
+    dtrajs, unit, scale = check_dtrajs(dtrajs), *unit_of_times(timestep)
     lag = check_lag(lag, dtrajs)
     fraction = check_real("fraction", fraction, above=0, at_most=1)
     confidence = check_real("confidence", confidence, above=0, at_most=1)

@@ -8,7 +8,7 @@ from mdfuzzy._check import InputValueError, ReadOnly, check_real, read_only
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics._bootstrap_counts import bootstrap_sums, draw_units, interval, lagged_parts, units_of
 from mdfuzzy.kinetics.dtrajs import check_memberships, check_unbiased, timestep
-from mdfuzzy.kinetics.markov import check_lag, relaxation_times, time_unit
+from mdfuzzy.kinetics.markov import check_lag, relaxation_times, unit_of_times
 from mdfuzzy.kinetics.vamp import SINGULAR, time_lagged_moments, vamp2
 from mdfuzzy.memberships.memberships import Memberships
 
@@ -136,7 +136,7 @@ def soft_model(
     """
     check_unbiased(data)
     check_memberships(data, memberships)
-    unit, scale = time_unit(timestep(data))
+    unit, scale = unit_of_times(timestep(data))
     series = data.split(memberships.values)
     lag = check_lag(lag, series)
     confidence = check_real("confidence", confidence, above=0, at_most=1)

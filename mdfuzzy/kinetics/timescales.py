@@ -15,7 +15,7 @@ from mdfuzzy.kinetics.markov import (
     estimate,
     pair_counts,
     relaxation_times,
-    time_unit,
+    unit_of_times,
 )
 
 #: Numbers of lags and of timescales, if not said otherwise.
@@ -181,7 +181,7 @@ def implied_timescales(
     True
     """
     dtrajs = check_dtrajs(dtrajs)
-    unit, scale = time_unit(timestep)
+    unit, scale = unit_of_times(timestep)
     confidence = check_real("confidence", confidence, above=0, at_most=1)
     sampler = CountSampler(dtrajs, check_int("n_bootstrap", n_bootstrap, 0), seed)
     automatic = lags is None

@@ -74,9 +74,7 @@ def beta_figure(result: Clustering) -> dict[str, Any]:
     if np.isfinite(beta):
         marks.append((beta, ACCENT, "solid", f"used: {beta:.3g}"))
     layout = {
-        "xaxis": axis(
-            "walk temperature, beta (colder ← → hotter)", type="log", **log_ticks(scan.betas[finite])
-        ),
+        "xaxis": axis("walk temperature (colder ← → hotter)", type="log", **log_ticks(scan.betas[finite])),
         "yaxis": axis(curves[0][0], color=curves[0][2] if len(curves) > 1 else INK),
         "shapes": [
             {
@@ -297,7 +295,8 @@ def prediction_figure(test: ChapmanKolmogorov) -> dict[str, Any]:
             f"time ({unit})" if bottom and column == columns // 2 else "",
             domain=across,
             anchor=axes["yaxis"],
-            nticks=4,
+            nticks=3,
+            tickangle=0,
             showticklabels=bottom,
         )
         layout[f"yaxis{place + 1}"] = axis(

@@ -56,7 +56,7 @@ def _populations(result: Clustering, model: Equilibrium) -> str:
             cells += ["<em>not connected</em>", "", "", ""]
         else:
             cells += [
-                bar(row.population, colors[row.state]) + share(row.population),
+                f'<span class="whole">{bar(row.population, colors[row.state])}{share(row.population)}</span>',
                 span(row.population_low, row.population_high),
                 f"{row.free_energy:.2f}",
                 _energies(row.free_energy_low, row.free_energy_high),
@@ -120,7 +120,7 @@ def _pathways(paths: Pathways, n_states: int) -> str:
     rows = [
         [
             '<span class="whole">' + " → ".join(chip(state, colors) for state in path.tolist()) + "</span>",
-            bar(value, "#5f7285") + share(value),
+            f'<span class="whole">{bar(value, "#5f7285")}{share(value)}</span>',
             span(low, high),
         ]
         for path, value, low, high in list(

@@ -1,5 +1,6 @@
 """What the page says in words and tables, as HTML."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from html import escape
@@ -272,10 +273,11 @@ def splits_table(result: Clustering) -> str:
     columns = splits.columns()
     for name in ("state", "from"):
         columns[name] = [
-            chip(int(cell), colors) if cell.isdigit() else escape(cell) for cell in columns[name]
+            chip(int(cell), colors) if cell.isdigit() else f'<span class="whole">{escape(cell)}</span>'
+            for cell in columns[name]
         ]
     words = [at for at, name in enumerate(columns) if name in ("state", "from", "verdict")]
-    rows = list(zip(*columns.values(), strict=True))
+    rows = [["∞" if cell == "inf" else cell for cell in row] for row in zip(*columns.values(), strict=True)]
     found = table(list(columns), rows, words=words)
     reasons = [
         f"{splits.name(int(peak))}: {why}"
@@ -293,8 +295,13 @@ def warning_list(result: Result) -> str:
     """Return the warnings, if there are any."""
     if not result.warnings:
         return ""
-    items = "".join(f"<li>{escape(message)}</li>" for message in dict.fromkeys(result.warnings))
+    items = "".join(f"<li>{_code(message)}</li>" for message in dict.fromkeys(result.warnings))
     return f'<aside class="warnings" id="warnings"><h2>Warnings</h2><ul>{items}</ul></aside>'
+
+
+def _code(message: str) -> str:
+    """Return a message as HTML, with the names in backticks as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(message))
 
 
 def settings_table(result: Clustering) -> str:

@@ -1,10 +1,13 @@
 """The command line: what it prints, and how it fails."""
 
 import logging
+import os
 import re
+import signal
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -274,18 +277,37 @@ def test_regions_cover_the_plot_once(phi, psi):
     assert sum(int(inside[0]) for inside in regions.values()) == 1
 
 
-def test_ctrl_c_while_the_commands_are_imported(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "mdfuzzy.cli.commands", None)
+#: Interrupts the process while a class is made in an import, which turns the interrupt into a RuntimeError.
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+from mdfuzzy.cli import main
 
-    class Impatient:
-        def find_spec(self, name, path=None, target=None):
-            if name == "mdfuzzy.cli.commands":
-                raise KeyboardInterrupt
+class Impatient:
+    def find_spec(self, name, path=None, target=None):
+        if name == "mdfuzzy.cli.commands":
+            class Named:
+                def __set_name__(self, owner, name):
+                    os.kill(os.getpid(), signal.SIGINT)
+            type("Owner", (), {"attribute": Named()})
 
-    monkeypatch.delitem(sys.modules, "mdfuzzy.cli.commands")
-    monkeypatch.setattr(sys, "meta_path", [Impatient(), *sys.meta_path])
-    assert main(["--version"]) == 130
-    assert the_line(capsys.readouterr().err) == "mdfuzzy: error: interrupted"
+sys.meta_path.insert(0, Impatient())
+sys.exit(main(["--version"]))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no kill that sends an interrupt to one process")
+def test_ctrl_c_while_the_commands_are_imported():
+    command = [sys.executable, "-c", INTERRUPTED_IMPORT]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "mdfuzzy: error: interrupted\n")
+
+
+def test_the_handler_of_interrupts_is_left_as_it_was():
+    handler = signal.getsignal(signal.SIGINT)
+    assert main(["--version"]) == 0
+    assert signal.getsignal(signal.SIGINT) is handler
+    with ThreadPoolExecutor(1) as pool:  # where handlers cannot be set
+        assert pool.submit(main, ["--version"]).result() == 0
 
 
 @pytest.mark.parametrize(

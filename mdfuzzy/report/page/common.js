@@ -29,9 +29,11 @@ function styled(layout) {
   };
 }
 
+const NARROW = window.innerWidth <= 600;
 const CONFIG = {
   responsive: true,
   displaylogo: false,
+  displayModeBar: NARROW ? false : "hover", // its buttons would cover legends
   showSendToCloud: false, // newer releases offer it by default
   plotlyServerURL: "",
   modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d", "hoverClosestCartesian", "hoverCompareCartesian"],

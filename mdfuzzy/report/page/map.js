@@ -37,6 +37,7 @@ async function startMap() {
       ...picture.style,
     };
     describe(map, shown);
+    fitHeight(plane);
     await draw("map-plot", [layer, ...marks(plane, shown)], mapLayout(plane, `${shown.plane}`));
   }
 
@@ -190,6 +191,21 @@ function marks(plane, shown) {
   return found;
 }
 
+// Where both axes have one scale, a plane that is wider than high needs less height.
+function fitHeight(plane) {
+  const place = byId("map-plot");
+  place.style.height = "";
+  place.style.minHeight = "";
+  if (!plane.equal) return;
+  const [width, height] = plane.edges.map(([low, high]) => high - low);
+  const needed = ((place.clientWidth - MAP_MARGIN.l - MAP_MARGIN.r) * height) / width + MAP_MARGIN.t + MAP_MARGIN.b;
+  if (needed >= place.clientHeight) return;
+  place.style.minHeight = "0";
+  place.style.height = `${Math.max(needed, 240)}px`;
+}
+
+const MAP_MARGIN = { l: 60, r: 10, t: 34, b: 52 };
+
 function mapLayout(plane, revision) {
   const axis = (which, more) => ({
     ...AXIS, title: { text: plane.labels[which] }, range: plane.edges[which], showgrid: false, showline: true, mirror: true,
@@ -199,7 +215,7 @@ function mapLayout(plane, revision) {
     xaxis: axis(0, { constrain: "domain" }),
     yaxis: axis(1, plane.equal ? { scaleanchor: "x", constrain: "domain" } : {}),
     uirevision: revision, // zoom stays when the view or beta changes
-    margin: { l: 60, r: 10, t: 34, b: 52 },
+    margin: MAP_MARGIN,
   };
 }
 
