@@ -9,8 +9,8 @@ from math import isfinite
 #: This package, and MDAnalysis, whose analyses call it.
 _NOT_THE_USER = (__name__.split(".")[0], "MDAnalysis")
 
-#: Units of time: from how many ps each is used, its factor, and its name.
-_UNITS = ((1e12, 1e-12, "s"), (1e9, 1e-9, "ms"), (1e6, 1e-6, "µs"), (1e3, 1e-3, "ns"))
+#: Units of time that are larger than ps, and how many ps each has.
+_LARGER_UNITS = {"s": 1e12, "ms": 1e9, "µs": 1e6, "ns": 1e3}
 
 
 def warn_user(message: str) -> None:
@@ -110,9 +110,9 @@ def time_unit(longest: float, unit: str) -> tuple[float, str]:
     ((0.001, 'ns'), (1.0, 'ps'), (1.0, 'frames'))
     """
     if unit == "ps" and isfinite(longest):
-        for size, factor, larger in _UNITS:
+        for larger, size in _LARGER_UNITS.items():
             if abs(longest) >= size:
-                return factor, larger
+                return 1 / size, larger
     return 1.0, unit
 
 
