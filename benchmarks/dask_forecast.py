@@ -14,6 +14,13 @@ GOAL = 0.20
 #: What is forecast: frames, workers, threads of a worker, bytes of a worker.
 FORECASTS = ((10_000_000, 32, 1, 16e9), (100_000_000, 8, 32, 128e9), (100_000_000, 256, 1, 8e9))
 ATOMS = 10
+#: What is forecast with a sample: frames, and fitted frames.
+SAMPLED = (100_000_000, 1_000_000)
+#: Steps of a fit. Its check fits twice as many frames, and half as many.
+_FIT = (
+    "neighbours", "graph", "dimension", "bandwidth", "sampled_density", "peaks", "tree", "cores",
+    "milestones", "memberships", "writing results", "between steps",
+)  # fmt: skip
 
 
 def forecast(folder: Path, shard_cost: float) -> list[dict]:
@@ -25,11 +32,7 @@ def forecast(folder: Path, shard_cost: float) -> list[dict]:
     searches = json.loads((folder / "neighbors.json").read_text(encoding="utf-8"))
     whole = json.loads((folder / "headline.json").read_text(encoding="utf-8"))
     k = searches["neighbors"]
-    (n1, cost1), (n2, cost2) = sorted(
-        (each["frames"], searches["machine"]["cores"] * each["seconds"] / each["frames"])
-        for each in searches["results"]
-    )[-2:]
-    power = np.log(cost2 / cost1) / np.log(n2 / n1)
+    cost2, power, n2 = _growth(searches)
     steps = {step["name"]: step for step in whole["steps"]}
     found = []
     for n, count, threads, memory in FORECASTS:
@@ -101,6 +104,78 @@ def forecast_table(found: list[dict]) -> list[str]:
         [f"{each['solve memory']:,.0f} GB" for each in found],
     )
     return lines
+
+
+def sampled_forecast(folder: Path) -> dict:
+    """Return what 100 million frames would take if the states are found on one million of them."""
+    whole, by_rmsd, many, searches = (
+        json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        for name in ("headline", "by_rmsd", "ten_million", "neighbors")
+    )
+    power = _growth(searches)[1]
+    n, fitted = SAMPLED
+
+    def per_frame(*names: str) -> float:
+        steps = [step for step in by_rmsd["steps"] if step["name"] in names]
+        return sum(step["processor"] + step["system"] for step in steps) / by_rmsd["frames"]
+
+    fit = [step for step in whole["steps"] if step["name"] in _FIT]
+    exports = [
+        step["name"]
+        for step in by_rmsd["steps"]
+        if step["name"].startswith(("Traj", "A table (CSV) with a row for every frame"))
+    ]
+    more = (fitted / by_rmsd["fit frames"]) ** power
+    peak = {
+        name: max(step["memory"] for step in each["steps"]) for name, each in (("fit", whole), ("all", many))
+    }
+    first = min(step["memory"] for step in many["steps"])
+    return {
+        "frames": n,
+        "fitted": fitted,
+        "power": power,
+        "frames of the run": many["frames"],
+        "frames of the run by RMSD": by_rmsd["frames"],
+        "fit core hours": 3.5
+        * sum(each["processor"] + each["system"] for each in fit)
+        * fitted
+        / whole["frames"]
+        / 3600,
+        "fit memory": 2 * peak["fit"] * fitted / whole["frames"],
+        "reading core hours": n * per_frame("reading") / 3600,
+        "assigning core hours": n * per_frame("memberships of all frames") * more / 3600,
+        "microseconds": 1e6 * per_frame("memberships of all frames") * more,
+        "exports core hours": n * per_frame(*exports) / 3600,
+        "memory": first + n * (peak["all"] - first) / many["frames"],
+        "disk": n * many["megabytes"] / 1e3 / many["frames"],
+        "to the client": n * (12 * ATOMS + 16 + 8 * (by_rmsd["states"] + 1)) / 1e9,
+    }
+
+
+def sampled_table(found: dict) -> list[str]:
+    """Return the forecast for a sample as lines of Markdown."""
+    rows = {
+        "reading, on the workers": f"{found['reading core hours']:.1f} core hours",
+        "fit and its check, on the client": f"{found['fit core hours']:.1f} core hours, "
+        f"{found['fit memory']:.1f} GB of memory",
+        "assigning, on the workers": f"{found['assigning core hours']:.1f} core hours "
+        f"({found['microseconds']:.0f} µs for a frame)",
+        "exports of all frames, on the workers": f"{found['exports core hours']:.1f} core hours",
+        "network, to the client, without exports": f"{found['to the client']:.0f} GB",
+        "memory of the client, at most": f"{max(found['memory'], found['fit memory']):.0f} GB",
+        "disk of the client": f"{found['disk']:.0f} GB",
+    }
+    head = f"{found['frames'] / 1e6:.0f} million frames, states found on {found['fitted'] / 1e6:.0f} million"
+    return [f"| | {head} |", "|---|--:|", *(f"| {name} | {value} |" for name, value in rows.items())]
+
+
+def _growth(searches: dict) -> tuple[float, float, int]:
+    """Return the core seconds of a query in the largest search, the power of growth, and its frames."""
+    (n1, cost1), (n2, cost2) = sorted(
+        (each["frames"], searches["machine"]["cores"] * each["seconds"] / each["frames"])
+        for each in searches["results"]
+    )[-2:]
+    return cost2, float(np.log(cost2 / cost1) / np.log(n2 / n1)), n2
 
 
 def _spell(hours: float) -> str:

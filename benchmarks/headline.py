@@ -125,11 +125,11 @@ def run(
         scanned = (fit_frames or len(frames)) <= SCANNED
         settings = mf.Settings(scan_beta=scanned, fit_frames=fit_frames)
         result = mf.cluster(frames, settings, store=TimedStore(store, clock), progress=False, client=client)
-    clock.lap("between steps")
-    outputs: Iterator[str] = write_outputs(folder, result)
-    for line in outputs:
-        print(line, flush=True)
-        clock.lap(line.partition(": ")[0].partition(" in ")[0].partition(",")[0])
+        clock.lap("between steps")
+        outputs: Iterator[str] = write_outputs(folder, result, client=client)
+        for line in outputs:
+            print(line, flush=True)
+            clock.lap(line.partition(": ")[0].partition(" in ")[0].partition(",")[0])
     return {
         "frames": len(frames),
         "fit frames": fit_frames,
@@ -247,7 +247,10 @@ def main() -> None:
     if options.write is not None:
         from performance import write_result
 
-        write_result(options.write, "ten_million" if options.copies else "headline", found)
+        name = "headline"
+        if options.copies:
+            name = "ten_million" if options.features else "by_rmsd"
+        write_result(options.write, name, found)
 
 
 if __name__ == "__main__":

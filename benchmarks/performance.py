@@ -10,6 +10,7 @@ import argparse
 from pathlib import Path
 
 import dask_forecast
+import dask_whole
 import growth
 import headline
 import peers
@@ -74,14 +75,39 @@ other frames, in these other frames. *With half* is the difference between half 
 {machine}
 """
 
-_TEN_MILLION = """## {frames:,} frames
+_DASK_WHOLE = """## Whole runs on a Dask cluster
 
-    python benchmarks/headline.py --copies 7 --features {features} --fit-frames {fit_frames}
+    python benchmarks/dask_whole.py --write docs/performance
+
+{frames:,} frames in {files} files, the states found on {fit_frames:,} of them by RMSD; local workers with one
+thread each, and one process with one thread. The client and the workers share two cores, which other programs
+used, too. In the last run a worker was killed while frames were assigned.
+
+{table}
+
+The forecast for 100 million frames is computed from measured numbers. Processor times of a frame, for
+reading, assigning and exports, are those of the run with {rmsd_frames:,} frames above. The time to assign a
+frame is scaled with the number of fitted frames to the power {power:.2f}, as the time of a query in the
+search. The fits are scaled from the complete analysis, with the number of frames. Memory and disk of the
+client are scaled from the run with {many_frames:,} frames. A run of this size has not been made.
+
+<!-- forecast of a sample -->
+
+{forecast}
+
+<!-- end of the forecast of a sample -->
+
+{machine}
+"""
+
+_TEN_MILLION = """## {frames:,} frames, compared by {features}
+
+    python benchmarks/headline.py {options} --fit-frames {fit_frames}
 
 This measures only throughput and memory: the data are seven copies of every frame of the complete analysis
-above, each perturbed by an RMSD of 0.02 nm. The frames are compared by {features}; the states are found on
-{fit_frames:,} frames. Other programs used the same processor, so times *of the processor* are more reliable
-than wall times.
+above{part}, each perturbed by an RMSD of 0.02 nm. The frames are compared by
+{features}; the states are found on {fit_frames:,} frames. Other programs used the same processor, so times
+*of the processor* are more reliable than wall times.
 
 {table}
 
@@ -207,8 +233,23 @@ def sampling_text(found: dict) -> str:
 
 def ten_million_text(found: dict) -> str:
     """Describe the time of every step with more frames than are fitted."""
-    words = {"fit_frames": found["fit frames"], "features": found["features"] or "RMSD"}
+    features, n = found["features"], found["frames"] // 7
+    words = {
+        "fit_frames": found["fit frames"],
+        "features": features or "RMSD",
+        "options": f"--copies 7 --features {features}" if features else f"--frames {n} --copies 7",
+        "part": "" if n >= headline.FULL else f", evenly spaced {n:,} of them",
+    }
     return _fill(_TEN_MILLION, found | words, table=headline.table(found))
+
+
+def dask_whole_text(found: dict) -> str:
+    """Describe whole runs on a cluster."""
+    known = found["forecast"]
+    words = {"fit_frames": found["fit frames"], "power": known["power"]}
+    words |= {"rmsd_frames": known["frames of the run by RMSD"], "many_frames": known["frames of the run"]}
+    forecast = dask_forecast.sampled_table(known)
+    return _fill(_DASK_WHOLE, found | words, table=dask_whole.table(found), forecast=forecast)
 
 
 def growth_text(found: dict) -> str:
@@ -318,10 +359,12 @@ PARTS = {
     "headline": headline_text,
     "sampling": sampling_text,
     "ten_million": ten_million_text,
+    "by_rmsd": ten_million_text,
     "growth": growth_text,
     "neighbors": neighbors_text,
     "molecules": molecules_text,
     "dask": dask_text,
+    "dask_whole": dask_whole_text,
     "core": core_text,
 }
 

@@ -2,17 +2,17 @@
 
 import logging
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from mdfuzzy._atomic import draft_in
 from mdfuzzy._check import InputValueError
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames._clock import Clock
+from mdfuzzy.frames._column import Column
 from mdfuzzy.frames._equivalent import FRAMES, find_symmetry, warn_of_equivalent
 from mdfuzzy.frames._extraction import Plan, warn_of_open_box
 from mdfuzzy.frames._formats import has_times
@@ -22,7 +22,6 @@ from mdfuzzy.frames._readers import Piece
 from mdfuzzy.frames._window import Window
 from mdfuzzy.frames.aligned import AlignedFrames
 from mdfuzzy.frames.frames import Frames
-from mdfuzzy.frames.mapping import LARGE, ScratchFile
 from mdfuzzy.frames.symmetry import Symmetry
 
 if TYPE_CHECKING:
@@ -33,48 +32,6 @@ logger = logging.getLogger("mdfuzzy")
 
 #: Distances between neighbouring atoms vary by less than this factor in a molecule, but by more with units.
 _OTHER_SCALE = 4
-
-
-@dataclass
-class Column:
-    """An array that grows at the end by an eighth at a time, to hold little memory in reserve.
-
-    With a scratch folder, it continues in a file there as soon as it is large.
-    """
-
-    shape: tuple[int, ...]
-    dtype: type
-    scratch: Path | None = None
-    count: int = 0
-    values: np.ndarray = field(init=False)
-    file: ScratchFile | None = None
-
-    def __post_init__(self) -> None:
-        self.values = np.empty((0, *self.shape), self.dtype)
-
-    def append(self, rows: np.ndarray) -> None:
-        """Add rows at the end."""
-        needed = self.count + len(rows)
-        if self.scratch is not None and self.file is None and self.values.nbytes >= LARGE:
-            self.file = ScratchFile(draft_in(self.scratch))
-            self.file.write(self.values[: self.count])
-            self.values = self.values[:0].copy()
-        if self.file is not None:
-            self.file.write(np.ascontiguousarray(rows, self.dtype))
-            self.count = needed
-            return
-        if needed > len(self.values):
-            # realloc moves the pages of a large array without making a second copy of them.
-            self.values.resize((max(needed, len(self.values) * 9 // 8), *self.shape), refcheck=False)
-        self.values[self.count : needed] = rows
-        self.count = needed
-
-    def finish(self) -> np.ndarray:
-        """Release the reserve and return the array."""
-        if self.file is not None:
-            return self.file.map((self.count, *self.shape), self.dtype)
-        self.values.resize((self.count, *self.shape), refcheck=False)
-        return self.values
 
 
 class Store:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from mdfuzzy._check import InputValueError
-from mdfuzzy.frames._accumulator import Column, Store
+from mdfuzzy.frames._accumulator import Store
+from mdfuzzy.frames._column import Column
 from mdfuzzy.frames._extraction import Plan
 from mdfuzzy.frames._periodic import has_box, make_whole
 from mdfuzzy.frames._readers import Piece

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 import mdfuzzy as mf
-from mdfuzzy.frames import _accumulator, mapping
+from mdfuzzy.frames import _column, mapping
 from mdfuzzy.pipeline import _cache
 from mdfuzzy.store import rundir
 
@@ -37,7 +37,7 @@ def test_frames_in_files_are_those_in_memory(tmp_path, monkeypatch):
     folder = mf.datasets.folder()
     reading = {"top": folder / "ala2.pdb", "stride": 10}
     frames = mf.load(folder / "ala2_*.xtc", **reading)
-    monkeypatch.setattr(_accumulator, "LARGE", 1000)
+    monkeypatch.setattr(_column, "LARGE", 1000)
     mapped = mf.load(folder / "ala2_*.xtc", **reading, scratch=tmp_path / "new")
     for name in ("xyz", "times", "phi", "psi", "lengths"):
         assert_array_equal(getattr(mapped, name), getattr(frames, name))

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mdfuzzy as mf
-from mdfuzzy.frames import _accumulator, _elsewhere
+from mdfuzzy.frames import _accumulator, _column, _elsewhere
 
 pytest.importorskip("distributed")
 
@@ -55,7 +55,7 @@ def test_pieces_of_a_trajectory(client, files):
 
 
 def test_frames_in_files(client, files, tmp_path, monkeypatch):
-    monkeypatch.setattr(_accumulator, "LARGE", 2**14)
+    monkeypatch.setattr(_column, "LARGE", 2**14)
     there = mf.load(**files, client=client, scratch=tmp_path)
     assert_same(there, mf.load(**files))
     base = there.xyz
