@@ -22,8 +22,11 @@ from pages import save_text
 from shared_data import DATA, write_xtc
 
 from mdfuzzy._threads import thread_count
+from mdfuzzy.pipeline import extension
 
 RUNS = {"one process": None, "1 worker": "local:1", "2 workers": "local:2", "one of 2 killed": "local:2"}
+#: Frames that are assigned together: fewer than usual, so that there are chunks for several workers.
+CHUNK = 32_768
 #: Steps of the table, and the steps of the benchmark that each is made of; all others are added up.
 ROWS = {
     "reading": ("reading",),
@@ -58,6 +61,7 @@ class Killer(logging.Handler):
 
 def measure(files: list[Path], top: Path, fit_frames: int, seconds: float) -> dict:
     """Run everything in every way."""
+    extension.CHUNK = CHUNK
     found: dict = {"runs": [], "machine": machine("dask", "distributed"), "threads": thread_count(None)}
     for name, address in RUNS.items():
         killer = Killer(seconds)
@@ -97,10 +101,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, default=DATA / "ala2", metavar="FOLDER")
-    parser.add_argument("--frames", type=int, default=71_037, help="how many, evenly spaced")
+    parser.add_argument("--frames", type=int, default=35_518, help="how many, evenly spaced")
     parser.add_argument("--copies", type=int, default=7, help="perturb every frame so many times")
-    parser.add_argument("--fit-frames", type=int, default=30_000, help="find the states on so many frames")
-    parser.add_argument("--kill", type=float, default=3.0, metavar="SECONDS", help="when a worker is killed")
+    parser.add_argument("--fit-frames", type=int, default=20_000, help="find the states on so many frames")
+    parser.add_argument("--kill", type=float, default=2.0, metavar="SECONDS", help="when a worker is killed")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the measurements there")
     parser.add_argument(
         "--write", type=Path, metavar="FOLDER", help="update the page about performance there"

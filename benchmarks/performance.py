@@ -81,7 +81,7 @@ _DASK_WHOLE = """## Whole runs on a Dask cluster
 
 {frames:,} frames in {files} files, the states found on {fit_frames:,} of them by RMSD; local workers with one
 thread each, and one process with one thread. The client and the workers share two cores, which other programs
-used, too. In the last run a worker was killed while frames were assigned.
+used, too. Frames are assigned in chunks of 32,768. In the last run a worker was killed meanwhile.
 
 {table}
 
