@@ -9,11 +9,14 @@ from mdfuzzy._check import InputValueError, check_type
 from mdfuzzy.pipeline.assignment import Assignment, Result
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots._axes import new_figure
-from mdfuzzy.plots.planes import Kind, draw
+from mdfuzzy.plots.planes import Kind, draw, figure_size
 from mdfuzzy.plots.projections import Projection, project, torsions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+#: The height of a picture, in widths, below which pictures are not side by side.
+_LOW = 0.6
 
 
 def overview(
@@ -59,10 +62,12 @@ def overview(
     projection = projection_of(result, residue) if projection is None else projection
     if projection.weights is None:
         projection = replace(projection, weights=result.weights)
-    figure = new_figure(11.4, 3.1)
     grid = projection.bin()
+    width, height = figure_size(projection, grid)
+    low = height < _LOW * width  # then below each other
+    figure = new_figure(width, 3 * height) if low else new_figure(11.4, 3.1)
     titles: dict[Kind, str] = {"density": "frames", "states": "states", "second": "transitions"}
-    for ax, (kind, title) in zip(figure.subplots(1, 3), titles.items(), strict=True):
+    for ax, (kind, title) in zip(figure.subplots(*((3, 1) if low else (1, 3))), titles.items(), strict=True):
         draw(projection, result, kind=kind, bins=grid, ax=ax)
         ax.set_title(title)
     return figure

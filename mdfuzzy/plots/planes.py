@@ -213,7 +213,8 @@ def draw(
         projection = replace(projection, weights=values.weights)
     grid = bins if isinstance(bins, Bins) else projection.bin(bins)
     listed = memberships.values.shape[1] if chosen == "states" else 0
-    ax = axes_of(ax, width=5.2 + 1.1 * (listed // LEGEND_ROWS))
+    width, height = figure_size(projection, grid)
+    ax = axes_of(ax, width=width + 1.1 * (listed // LEGEND_ROWS), height=height)
     if chosen == "density":
         paint_density(ax, grid, guide)
     elif chosen == "free_energy":
@@ -231,6 +232,16 @@ def draw(
         mark_peaks(ax, projection.values[cores.peaks[marked]], grid, marked)
     frame_axes(ax, projection, grid)
     return ax
+
+
+def figure_size(projection: Projection, grid: Bins) -> tuple[float, float]:
+    """Return the size of a figure in inches; less high for a plane of one scale that is wide and low."""
+    left, right, bottom, top = grid.extent
+    ratio = (top - bottom) / (right - left)
+    if not projection.equal or ratio > 0.8:
+        return 5.2, 4.2
+    width = float(np.clip(2.3 / ratio, 3.9, 7.0))  # of the axes, high enough for the labels if possible
+    return width + 1.3, max(width * ratio, 1.5) + 0.9
 
 
 def second_highest(values: np.ndarray) -> np.ndarray:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _NOISE = "0.6"
 #: Peaks that are not states have branches of at least this length.
 _SHORTEST = 0.03
+#: Behind a label, so that no line crosses it.
+_PAPER = {"boxstyle": "square,pad=0.0", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
 
 
 def state_tree(result: Clustering | Splits, *, ax: "Axes | None" = None) -> "Axes":
@@ -76,14 +78,11 @@ def state_tree(result: Clustering | Splits, *, ax: "Axes | None" = None) -> "Axe
         verdict = splits.verdicts[row]
         if height < top:
             ax.annotate(
-                verdict, (places[row], height), (0, 3), textcoords="offset points",
-                ha="center", fontsize=8, color="black" if verdict != "noise" else "0.4",
+                verdict, (places[row], height), (0, 5), textcoords="offset points", bbox=_PAPER, zorder=3,
+                ha="center", va="bottom", fontsize=8, color="black" if verdict != "noise" else "0.4",
             )  # fmt: skip
-    ax.axhline(1.0, color="black", linestyle="--", linewidth=0.9, zorder=0)
-    ax.annotate(
-        "noise below", (1.0, 1.0), (0, -3), xycoords=("axes fraction", "data"), textcoords="offset points",
-        ha="right", va="top", color="0.35", fontsize=8,
-    )  # fmt: skip
+    ax.axhline(1.0, color="black", linestyle="--", linewidth=0.9, zorder=0, label="below: noise")
+    ax.legend(loc="upper right", frameon=False, fontsize=8)
     names = [splits.name(int(peak)).replace("peak ", "peak\n") for peak in splits.peaks]
     shares = splits.basin_frames / splits.basin_frames[splits.states >= 0].sum()
     ax.set_xticks(places, [f"{name}\n{100 * share:.3g} %" for name, share in zip(names, shares, strict=True)])

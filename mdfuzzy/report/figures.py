@@ -191,9 +191,7 @@ def process_colors(number: int) -> list[str]:
 def timescales_figure(timescales: ImpliedTimescales, lag: float | None) -> dict[str, Any]:
     """Draw the implied timescales against the lag, with their intervals, and mark the lag of the model."""
     number = timescales.values.shape[1]
-    factor, unit = time_unit(
-        float(np.nanmax([*timescales.values.ravel(), *timescales.lag_times])), timescales.unit
-    )
+    factor, unit = time_unit(float(timescales.lag_times.max()), timescales.unit)
     lag_times, values = factor * timescales.lag_times, factor * timescales.values
     lower, upper = factor * timescales.lower, factor * timescales.upper
     traces, x = [], rounded(lag_times)
@@ -219,6 +217,7 @@ def timescales_figure(timescales: ImpliedTimescales, lag: float | None) -> dict[
         "yaxis": axis(
             f"implied timescale ({unit})",
             type="log",
+            automargin=True,
             **log_ticks(np.append(lag_times, values)),
         ),
         "legend": {"orientation": "h", "y": -0.3, "yanchor": "top"},

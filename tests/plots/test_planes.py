@@ -8,6 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import mdfuzzy as mf
+from mdfuzzy.plots import planes
 from mdfuzzy.plots._axes import percent
 from mdfuzzy.plots.bins import suggest_bins
 from mdfuzzy.plots.places import push_apart
@@ -420,3 +421,18 @@ def test_marks_of_peaks_do_not_hide_each_other():
     distances = np.linalg.norm(moved[:, None] - moved, axis=2)[np.triu_indices(8, 1)]
     assert distances.min() > 0.06
     np.testing.assert_array_equal(push_apart(places[4:6], 0.065), places[4:6])  # those that are apart stay
+
+
+@pytest.mark.parametrize(("ratio", "rows"), [(1.0, 1), (0.3, 3)])
+def test_figures_fit_planes_of_one_scale(ratio: float, rows: int):
+    """A low plane gets a low figure, and the pictures of the overview come below each other."""
+    rng = np.random.default_rng(0)
+    points = np.concatenate([rng.normal(size=(300, 2)), rng.normal(size=(300, 2)) + [12, 0]])
+    result = mf.cluster(points, mf.Settings(n_states=2))
+    spread = np.ptp(points, axis=0)
+    plane = mf.plots.Projection(points * [1, ratio * spread[0] / spread[1]], ("a (nm)", "b (nm)"), equal=True)
+    width, height = planes.draw(plane, result).figure.get_size_inches()
+    assert (height < 0.6 * width) == (rows == 3)
+    overview = mf.plots.overview(result, projection=plane)
+    places = {round(ax.get_subplotspec().rowspan.start) for ax in overview.axes}
+    assert len(places) == rows

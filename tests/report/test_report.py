@@ -351,7 +351,7 @@ def test_figures_are_valid(peptide_result: mf.Clustering):
 def test_the_lag_of_the_model_is_marked(peptide_result: mf.Clustering):
     scales = mf.validate_model(peptide_result, n_bootstrap=3).timescales
     layout = timescales_figure(scales, 5.0)["layout"]
-    assert layout["shapes"][0]["x0"] == layout["shapes"][0]["x1"] == 0.005
+    assert layout["shapes"][0]["x0"] == layout["shapes"][0]["x1"] == 5.0  # ps, as the lag times
     assert layout["annotations"][0]["text"] == "lag time of the model: 5 ps"
     assert "shapes" not in timescales_figure(scales, None)["layout"]
 
