@@ -5,16 +5,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import mdfuzzy as mf
-from mdfuzzy.cli.options import (
-    Command,
-    Option,
-    file_paths,
-    load_files,
-    output_option,
-    reading_options,
-    run_argument,
-)
+from mdfuzzy.cli.options import Command, Option, output_option, run_argument
 from mdfuzzy.cli.outputs import place_of, remove_page, write_exports, write_page, write_pictures
+from mdfuzzy.cli.reading import file_paths, load_files, reading_options
 
 if TYPE_CHECKING:
     from mdfuzzy.frames.trajectories import Trajectories

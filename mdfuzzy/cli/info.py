@@ -6,7 +6,8 @@ from typing import Any
 import click
 
 import mdfuzzy as mf
-from mdfuzzy.cli.options import Command, load_files, reading_options
+from mdfuzzy.cli.options import Command
+from mdfuzzy.cli.reading import load_files, reading_options
 from mdfuzzy.features.available import feature_table
 from mdfuzzy.frames.regions import region_table
 

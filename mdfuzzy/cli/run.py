@@ -10,18 +10,10 @@ import click
 from click.core import ParameterSource
 
 import mdfuzzy as mf
-from mdfuzzy.cli.options import (
-    Command,
-    Option,
-    feature_options,
-    output_option,
-    read_files,
-    reading_options,
-    setting_options,
-    take_settings,
-)
+from mdfuzzy.cli.options import Command, Option, output_option, setting_options, take_settings
 from mdfuzzy.cli.outputs import Transcript, remove_outdated, write_outputs
 from mdfuzzy.cli.program import Session
+from mdfuzzy.cli.reading import feature_options, read_files, reading_options
 from mdfuzzy.cli.watch import watch as watch_files
 from mdfuzzy.pipeline.advice import feature_advice
 from mdfuzzy.pipeline.memory import parse_bytes

@@ -427,7 +427,8 @@ def test_marks_of_peaks_do_not_hide_each_other():
 def test_figures_fit_planes_of_one_scale(ratio: float, rows: int):
     """A low plane gets a low figure, and the pictures of the overview come below each other."""
     rng = np.random.default_rng(0)
-    points = np.concatenate([rng.normal(size=(300, 2)), rng.normal(size=(300, 2)) + [12, 0]])
+    points = rng.normal(size=(600, 2))
+    points[300:, 0] += 12
     result = mf.cluster(points, mf.Settings(n_states=2))
     spread = np.ptp(points, axis=0)
     plane = mf.plots.Projection(points * [1, ratio * spread[0] / spread[1]], ("a (nm)", "b (nm)"), equal=True)
