@@ -108,10 +108,11 @@ class Contacts(ClosestDistances):
     cutoff : float
         The distance of half a contact in nm, :math:`d_0`.
     width : float
-        The width of the switching function in nm, w. Neighbouring residues of a protein are a few tenths of
-        nm apart. A sharper contact is 0 or 1 for almost all frames, and the density then has as many peaks as
-        there are combinations. The default was chosen on a ligand that binds to trypsin, where 0.1 nm with
-        few components gave only one state: try several widths for other systems.
+        The width of the switching function in nm, w. The contact changes most within 3.5 w, which should be
+        about the distance between neighbouring residues in a folded protein, 0.5 to 0.6 nm: a ligand that
+        moves from one residue to the next then changes both contacts gradually. With a much smaller width a
+        contact is 0 or 1 for almost all frames; a much larger one does not tell residues apart. The default
+        was chosen on a single system, a ligand that binds to trypsin: try several widths for others.
     weight : float
         The factor that multiplies the columns in the distance between two frames.
 
