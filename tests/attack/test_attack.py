@@ -27,7 +27,7 @@ def ending_badly(name: str, cases: list[dict], folder: Path) -> list[dict]:
     return [{**case, **answer} for case, answer in results if answer["outcome"] in BAD]
 
 
-@pytest.mark.parametrize(("name", "count"), [("files", 320), ("folders", 15), ("kills", 3)])
+@pytest.mark.parametrize(("name", "count"), [("files", 320), ("folders", 6), ("kills", 2)])
 def test_attack(name, count, tmp_path):
     cases = import_module(f"attack.{name}").cases(count, seed=7)
     assert ending_badly(name, cases, tmp_path) == []

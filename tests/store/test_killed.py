@@ -1,4 +1,4 @@
-"""`mdfuzzy run`, killed at ten random moments and started again each time, ends as if undisturbed."""
+"""`mdfuzzy run`, killed at five random moments and started again each time, ends as if undisturbed."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 
 import mdfuzzy as mf
 
-KILLS = 10
+KILLS = 5
 #: The command line, with small blocks of the search. Before and after each write it says so and waits for a
 #: word, so that however fast or slow the machine is it cannot end before it is killed.
 PROGRAM = """
@@ -86,7 +86,7 @@ def results(folder: Path) -> dict[str, dict[str, np.ndarray]]:
     return {f"{step} {key}": store.get(step, key=key) for step, key in keys.items()}
 
 
-def test_a_run_that_is_killed_ten_times(command, tmp_path):
+def test_a_run_that_is_killed_five_times(command, tmp_path):
     rng = np.random.default_rng(0)
     undisturbed = finish(command, tmp_path / "undisturbed")
     blocks = sum(name.startswith("neighbors-") for name in undisturbed)
