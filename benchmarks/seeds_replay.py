@@ -2,9 +2,9 @@
 
     python benchmarks/seeds_replay.py
 
-Alanine dipeptide at 450 K, twenty trajectories cut into pieces of 60 ps. Every repeat starts with four pieces
-from the helix. Each round chooses eight seeds among the frames seen so far, and each seed is answered by the
-unused piece whose first frame is nearest to it in RMSD. Seeds are ranked (`suggest_seeds`), random frames, or
+Alanine dipeptide at 450 K, twenty trajectories. Every repeat starts with four random pieces of 60 ps that begin
+in the helix. Each round chooses eight seeds among the frames seen so far. Each seed is answered by a piece of
+60 ps that overlaps no piece used before: the one whose first frame is nearest to the seed in RMSD. Seeds are ranked (`suggest_seeds`), random frames, or
 frames of the least counted of 50 k-means clusters of the cosines and sines of phi and psi. The tables show
 how many of the five regions of phi and psi were seen, and the total variation between their populations, by a
 Markov model at a lag of 5 ps, and those of the same model of all data.
@@ -74,26 +74,34 @@ def choose(way: str, frames: mf.Frames, rows: np.ndarray, rng: np.random.Generat
         return rows[mf.suggest_seeds(mf.cluster(data, progress=False), EACH).frames]
 
 
+def free_starts(frames: mf.Frames, used: list[int]) -> np.ndarray:
+    """Return the frames where an unused piece can begin: within a trajectory, overlapping no used piece."""
+    free = np.concatenate([np.arange(n) <= n - PIECE for n in frames.lengths])
+    for start in used:
+        free[max(start - PIECE + 1, 0) : start + PIECE] = False
+    return np.flatnonzero(free)
+
+
 def replay(way: str, frames: mf.Frames, states: np.ndarray, seed: int) -> list[tuple[int, np.ndarray]]:
+    """Return how many regions were seen after each round, and their populations."""
     rng = np.random.default_rng(seed)
-    starts = np.arange(0, len(frames), PIECE)  # trajectories have 6,000 frames: no piece spans two
-    unused = np.ones(len(starts), bool)
-    used = list(rng.choice(np.flatnonzero(states[starts] == 0), FIRST, replace=False))
-    unused[used] = False
+    used: list[int] = []
+    while len(used) < FIRST:
+        starts = free_starts(frames, used)
+        used.append(int(rng.choice(starts[states[starts] == 0])))
     found = []
     for step in range(ROUNDS + 1):
-        pieces = [states[starts[p] : starts[p] + PIECE] for p in used]
+        pieces = [states[start : start + PIECE] for start in used]
         found.append((len(set(np.concatenate(pieces).tolist())), populations(pieces)))
         if step == ROUNDS:
             return found
-        rows = np.concatenate([starts[p] + np.arange(PIECE) for p in sorted(used)])
+        rows = np.concatenate([start + np.arange(PIECE) for start in sorted(used)])
         for frame in choose(way, frames, rows, rng):
-            free = np.flatnonzero(unused)
+            starts = free_starts(frames, used)
             query = mf.Frames(frames.xyz[[frame]], [1])
-            targets = mf.Frames(frames.xyz[starts[free]], [len(free)])
+            targets = mf.Frames(frames.xyz[starts], [len(starts)])
             nearest = mf.rmsd_neighbors(targets, n_neighbors=1, queries=query, progress=False)
-            used.append(int(free[nearest.indices[0, 0]]))
-            unused[used[-1]] = False
+            used.append(int(starts[nearest.indices[0, 0]]))
     return found
 
 
