@@ -28,6 +28,7 @@ exclude_patterns = [
     "theory/prominence-table.md",
     "theory/kinetics-*.md",
     "theory/over-confidence-table.md",
+    "theory/weights-table.md",
     "_build",
     "gallery/*.ipynb",
     "gallery/*.py",
