@@ -226,7 +226,7 @@ def compare_ensembles(
     fractions = np.array([part.fractions for part in parts])
     ends = np.array([interval(drawn, confidence) for drawn in draws])
     visitors = np.array([part.visitors for part in parts])
-    mixing = _mixing(result.neighbors, of, parts, trajectory, weights)
+    mixing = _mixing(result, of, parts, trajectory, weights)
     pairs = list(combinations(range(len(of)), 2))
     differences = []
     for a, b in pairs:
@@ -299,14 +299,14 @@ def _ensembles(result: Clustering, ensembles: Sequence[str] | None) -> Ensembles
 
 
 def _mixing(
-    neighbors: object, of: Ensembles, parts: Sequence[Parts], trajectory: np.ndarray, weights: np.ndarray
+    result: Clustering, of: Ensembles, parts: Sequence[Parts], trajectory: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
-    from mdfuzzy.neighbors.neighbors import Neighbors
-
-    assert isinstance(neighbors, Neighbors)
     numbers = np.empty(len(trajectory), np.int64)
     count = 0
     for part in parts:
         numbers[part.frames] = count + part.number
         count += len(part.totals)
-    return neighbor_mixing(neighbors, of.of[trajectory], numbers, weights, len(of))
+    # Only the frames on which the states were found have neighbours.
+    chosen = slice(None) if result.sample is None else result.sample.frames
+    of_each = of.of[trajectory[chosen]]
+    return neighbor_mixing(result.neighbors, of_each, numbers[chosen], weights[chosen], len(of))

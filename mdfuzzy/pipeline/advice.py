@@ -22,10 +22,11 @@ def neighbors_in_time(result: Clustering) -> float:
     >>> neighbors_in_time(mf.cluster(mf.datasets.alanine_dipeptide(stride=10))) < 0.1
     True
     """
-    assert result.data is not None
-    indices = np.asarray(result.neighbors.indices[:, : result.k])
-    trajectory = np.repeat(np.arange(result.data.n_trajectories), result.data.lengths)
-    near = np.abs(indices - np.arange(len(indices))[:, None]) <= result.k
+    fit = result if result.sample is None else result.sample.fit  # which the neighbours belong to
+    assert fit.data is not None
+    indices = np.asarray(fit.neighbors.indices[:, : fit.k])
+    trajectory = np.repeat(np.arange(fit.data.n_trajectories), fit.data.lengths)
+    near = np.abs(indices - np.arange(len(indices))[:, None]) <= fit.k
     return float(np.mean(near & (trajectory[indices] == trajectory[:, None])))
 
 

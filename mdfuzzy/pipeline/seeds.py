@@ -1,6 +1,6 @@
 """Seeds of new simulations: the frames from which a new trajectory is expected to be most informative."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,7 +75,8 @@ def suggest_seeds(result: Clustering, n: int = 20) -> Seeds:
     Parameters
     ----------
     result : Clustering
-        A clustering of frames or features of trajectories.
+        A clustering of frames or features of trajectories. If its states were found on a sample, the seeds
+        are frames of this sample.
     n : int
         The number of seeds, at least 1.
 
@@ -103,6 +104,9 @@ def suggest_seeds(result: Clustering, n: int = 20) -> Seeds:
     check_type("result", result, Clustering, remedy="`cluster` makes it.")
     if result.data is None:
         raise InputValueError("`result` must be of trajectories; got one of neighbours alone.")
+    if result.sample is not None:
+        found = suggest_seeds(result.sample.fit, n)
+        return replace(found, frames=result.sample.frames[found.frames])
     n = check_int("n", n, 1, len(result), remedy="There are no more frames.")
     neighbors = result.neighbors
     radius = float(np.median(neighbors.distances[:, result.k - 1]))

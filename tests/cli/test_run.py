@@ -128,6 +128,10 @@ def test_a_long_scan_over_beta_is_left_out_unless_requested(files, tmp_path, cap
         ),
         (["--beta", "0"], "--beta must be a number > 0; got 0.0. 2 is the temperature of the simulation"),
         (["-k", "many"], "Invalid value for '-k' / '--k': 'many' is not a valid integer"),
+        (
+            ["--memory", "1MB"],
+            "--memory must be at least 0.5 GB for 1,500 frames, states found on few of them",
+        ),
         (["-k", "0"], "--k must be an int of at least 1; got 0"),
         (["-k", "4000"], "--k must be an int in [1, 749]; got 4000. The density uses 2k neighbours"),
         (
@@ -292,6 +296,32 @@ def test_ctrl_c_says_that_it_can_go_on(files, tmp_path):
     assert done.stderr.splitlines()[-1] == f"mdfuzzy: error: interrupted; {kept}"
     assert "peaks" in mf.RunDir(out).steps
     assert main(arguments(files, out, "--bare")) == 0
+
+
+def test_files_that_end_while_a_sampled_run_reads_them(files, tmp_path, monkeypatch, capsys):
+    """An interrupted run, a file that is cut, and the whole file again: the run resumes with the same fit."""
+    copies, out = tmp_path / "in", tmp_path / "out"
+    shutil.copytree(files, copies)
+    command, whole = arguments(copies, out, "--bare", "--fit-frames", "500"), copies / "run1.xtc"
+    content, extend, searched = whole.read_bytes(), _steps.extend_to_all, []
+
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_steps, "extend_to_all", interrupt)
+    assert main(command) == 130
+    monkeypatch.setattr(_steps, "extend_to_all", extend)
+    whole.write_bytes(content[: len(content) // 2 + 3])
+    capsys.readouterr()
+    assert main(command) != 0
+    line = the_line(capsys.readouterr().err)
+    assert re.search(r"run1\.xtc' is truncated or corrupt: \d+ frames could be read", line)
+    whole.write_bytes(content)
+    search = _steps.nearest_frames
+    monkeypatch.setattr(_steps, "nearest_frames", lambda *a, **o: (searched.append(a), search(*a, **o))[1])
+    assert main(command) == 0
+    assert len(mf.RunDir(out).load()) == 1500
+    assert len(searched) == 2, "only for the error of the memberships: of twice, and of half of the sample"
 
 
 # --- a finished run

@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 import mdfuzzy as mf
 from mdfuzzy.pipeline import extension
 from mdfuzzy.pipeline._check_fits import measure_error
+from mdfuzzy.pipeline.advice import neighbors_in_time
 from mdfuzzy.pipeline.sample import evenly_spaced
 
 
@@ -223,3 +224,14 @@ def test_exports_and_pictures_take_all_frames(sampled, tmp_path):
     assert len(table.read_text().splitlines()) == 3001
     report = mf.report.write_report(tmp_path / "report.html", sampled)
     assert "3,000" in report.read_text()
+
+
+def test_what_needs_neighbours_takes_the_fitted_frames(sampled):
+    seeds, of_fit = mf.suggest_seeds(sampled, n=5), mf.suggest_seeds(sampled.sample.fit, n=5)
+    assert_array_equal(seeds.frames, sampled.sample.frames[of_fit.frames])
+    assert_array_equal(seeds.states, sampled.labels[seeds.frames])
+    assert 0 <= neighbors_in_time(sampled) == neighbors_in_time(sampled.sample.fit) <= 1
+    named = ["first", "second"]  # both sample the same distribution
+    found, fit = (mf.compare_ensembles(each, named) for each in (sampled, sampled.sample.fit))
+    assert found.differences[0].mixing == pytest.approx(fit.differences[0].mixing, abs=0.05)
+    assert found.differences[0].mixing == pytest.approx(1, abs=0.15)
