@@ -3,6 +3,7 @@
 import ctypes
 import mmap
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -10,6 +11,8 @@ from weakref import WeakSet, finalize
 
 import numpy as np
 import numpy.typing as npt
+
+from mdfuzzy._threads import share
 
 #: Arrays of this many bytes or more are mapped, not read.
 LARGE = 2**26
@@ -93,6 +96,27 @@ def copy_in_parts(source: np.ndarray, target: np.ndarray) -> None:
     rows = max(1, LARGE // max(1, source[:1].nbytes))
     for start in range(0, len(source), rows):
         target[start : start + rows] = source[start : start + rows]
+        release()
+
+
+def share_in_turn(kernel: Callable[..., object], total: int, stretch: int, *arguments: object) -> None:
+    """Call a kernel as `share` does, on stretches one after another, and release mapped files after each.
+
+    Little of an array in a file is then in memory at a time, if the rows of a stretch are close together.
+
+    Examples
+    --------
+    >>> ranges = []
+    >>> share_in_turn(lambda first, last: ranges.append((first, last)), 5, 2)
+    >>> ranges
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    for start in range(0, total, stretch):
+
+        def work(first: int, last: int, *given: object, start: int = start) -> None:
+            kernel(start + first, start + last, *given)
+
+        share(work, min(stretch, total - start), *arguments)
         release()
 
 

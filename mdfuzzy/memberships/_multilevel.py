@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._threads import share
-from mdfuzzy.frames.mapping import release
+from mdfuzzy.frames.mapping import release, share_in_turn, trim
 from mdfuzzy.memberships.errors import SolveError
 
 #: Approximate number of rows that are relaxed one after another.
@@ -19,7 +19,8 @@ GROUP_SIZE = 8
 PINNED = 0.5
 #: One thread processes levels with fewer edges than this.
 SERIAL_EDGES = 50_000
-#: Groups that are lumped together: their edges are held twice for a moment.
+#: Groups that are lumped together, so that their edges are held twice for a moment only; and rows that are
+#: read together, so that few edges in files are in memory.
 STRETCH = 65_536
 #: The visits on a directed graph have converged when none of their logarithms changes by more than this.
 VISITS_TOLERANCE = 1e-12
@@ -90,9 +91,8 @@ def build_hierarchy(
     and the edges to them, are not part of the result.
     """
     levels, ranks = _grouped(finest, lengths, targets)
-    release()  # the lengths of the edges, which may be in a file
+    release()  # the ends of the edges, which may be in a file
     order = _arrange(levels, ranks)
-    release()  # their ends
     if not reversible:
         _balance_masses(levels)
     _link(levels)
@@ -100,6 +100,7 @@ def build_hierarchy(
         _repeat(levels)
     else:
         levels[0].net = _net_outflow(levels)
+    trim()  # the hierarchy is built of many arrays that are gone now
     return levels, order
 
 
@@ -113,7 +114,7 @@ def _grouped(finest: Level, lengths: np.ndarray, targets: np.ndarray) -> tuple[l
         level = levels[-1]
         groupable = level.exits < PINNED
         ties = *level.walk, lengths, groupable, np.empty(len(level)), np.empty(len(level), np.int32)
-        share(kernels.strong_ties, len(level), *ties)
+        share_in_turn(kernels.strong_ties, len(level), STRETCH, *ties)
         order = np.flatnonzero(groupable)
         order = order[np.argsort(-level.log_mass[order], kind="stable")]
         level.group, rank, count = kernels.aggregate(*ties, order, GROUP_SIZE)
@@ -123,6 +124,7 @@ def _grouped(finest: Level, lengths: np.ndarray, targets: np.ndarray) -> tuple[l
         if count == 0:
             return levels, ranks
         ranks.append(rank)
+        release()  # the lengths of the edges, which may be in a file
         levels.append(lump(level, level.probs.dtype))
         lengths = lengths[:0]  # groups have none
 
@@ -211,13 +213,21 @@ def _arrange_rows(levels: list[Level], l: int, order: np.ndarray) -> None:
     level = levels[l]
     ancestors, firsts = _ancestors(levels, l)
     new = row_starts(level.degrees[order])
-    indices, probs = np.empty(new[-1], np.int32), np.empty(new[-1], level.probs.dtype)
-    share(
-        kernels.arrange_rows, len(order),
-        *level.walk, order, positions(order, len(level)), ancestors, np.concatenate(firsts),
-        row_starts([len(first) for first in firsts]), new, indices, probs,
+    groups = (
+        positions(order, len(level)), ancestors, np.concatenate(firsts),
+        row_starts([len(first) for first in firsts]), new,
     )  # fmt: skip
-    level.indptr, level.indices, level.probs = new, indices, probs
+
+    def arranged(values: np.ndarray, dtype: npt.DTypeLike) -> np.ndarray:
+        out = np.empty(new[-1], dtype)
+        walk = level.indptr, level.indices, values
+        share_in_turn(kernels.arrange_rows, len(level), STRETCH, *walk, *groups, out)
+        return out
+
+    # One after the other: the old probabilities are gone before there is memory for the new ends.
+    level.probs = arranged(level.probs, level.probs.dtype)
+    level.indices = arranged(level.probs[:0], np.int32)
+    level.indptr = new
     level.low, level.high = _bounds(level.first, ancestors, firsts)
     level.exits, level.log_mass = level.exits[order], level.log_mass[order]
     level.degrees = level.degrees[order]

@@ -23,7 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mdfuzzy._threads import share
-from mdfuzzy.memberships._multilevel import Level, build_hierarchy, positions
+from mdfuzzy.frames.mapping import share_in_turn
+from mdfuzzy.memberships._multilevel import STRETCH, Level, build_hierarchy, positions
 from mdfuzzy.memberships.errors import SolveError
 
 #: Above this many edges the probabilities are stored in single precision, if their ratios allow it.
@@ -159,14 +160,15 @@ def _finest(
     n = len(targets)
     edges = indptr, indices, pull, lengths, falloff, targets
     log_sums, log_ratios, degrees = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
-    share(kernels.row_ranges, n, *edges, log_sums, log_ratios, degrees)
+    share_in_turn(kernels.row_ranges, n, STRETCH, *edges, log_sums, log_ratios, degrees)
     single = len(indices) > SINGLE_EDGES and log_ratios.min() > SINGLE_LOG_RATIO
     probs = np.empty(len(indices), np.float32 if single else np.float64)
     log_tops, exits, borders = log_sums, np.zeros(n), []
     for group in groups:
         width = group.stop - group.start
         absorb, log_sums = np.zeros((n, width + width % 2)), log_tops.copy()  # kernels take even columns
-        share(kernels.transition_fill, n, *edges, group.start, group.stop, log_sums, probs, absorb)
+        columns = group.start, group.stop
+        share_in_turn(kernels.transition_fill, n, STRETCH, *edges, *columns, log_sums, probs, absorb)
         exits += absorb.sum(axis=1)
         rows = np.flatnonzero(absorb.any(axis=1))
         borders.append(_Border(rows, absorb[rows]))

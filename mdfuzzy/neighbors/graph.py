@@ -1,6 +1,5 @@
 """The neighbour graph, on which density peaks are compared and the random walk moves."""
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import get_args
 
@@ -17,7 +16,7 @@ from mdfuzzy._check import (
 )
 from mdfuzzy._choices import GraphKind
 from mdfuzzy._threads import share
-from mdfuzzy.frames.mapping import release
+from mdfuzzy.frames.mapping import share_in_turn
 
 _STRETCH = 65_536  # rows checked together
 _BUCKETS = 32  # buckets of points whose neighbours are read together
@@ -159,24 +158,15 @@ def reverse_lists(
 
     n, buckets = len(indices), -(-len(indices) // kernels.BUCKET)
     counts = np.zeros((buckets, buckets), np.int64)
-    _share_in_turn(kernels.bucket_counts, buckets, indices, k, counts)
+    share_in_turn(kernels.bucket_counts, buckets, _BUCKETS, indices, k, counts)
     ends = np.cumsum(counts.T).reshape(buckets, buckets)  # to bucket, from bucket
     starts = np.ascontiguousarray((ends - counts.T).T)
     targets = np.empty(n * k, np.uint16)
     sources, lengths = np.empty(n * k, np.int32), np.empty(n * k, np.float32)
-    _share_in_turn(kernels.fill_buckets, buckets, indices, distances, k, starts, targets, sources, lengths)
+    share_in_turn(
+        kernels.fill_buckets, buckets, _BUCKETS, indices, distances, k, starts, targets, sources, lengths
+    )
     bounds = np.append(starts[0], n * k)
     indptr = np.full(n + 1, n * k, np.int64)
     share(kernels.sort_buckets, buckets, bounds, targets, indptr, sources, lengths)
     return indptr, sources, lengths
-
-
-def _share_in_turn(kernel: Callable[..., object], buckets: int, *arguments: object) -> None:
-    """Share a few buckets at a time, so that little of neighbours in files is in memory at once."""
-    for start in range(0, buckets, _BUCKETS):
-
-        def work(first: int, last: int, *given: object, start: int = start) -> None:
-            kernel(start + first, start + last, *given)
-
-        share(work, min(_BUCKETS, buckets - start), *arguments)
-        release()

@@ -284,7 +284,12 @@ class Run(Mapping[str, Any]):
                 told = {_WARNINGS: np.array(messages, dtype=np.str_)}
                 told |= {_GROWS: np.array(REVISION)} if growing else {}
                 store.put(name, key=key, growing=growing, **pack(result), **told)
-            result = self._in_files(made, name, key, result)
+                saved = store.get(name, key=key) if _is_large(result) else None
+                if saved is not None:  # from now on its arrays take memory only while in use
+                    result = None  # before the arrays in the files are read and checked
+                    result = unpack(made.kind, saved)
+            elif self._store is not None and _is_large(result):
+                result = _in_scratch(result, self._store)
         release()
         trim()
         for message in messages:
@@ -293,22 +298,23 @@ class Run(Mapping[str, Any]):
                 warn_user(message)
         return result
 
-    def _in_files(self, made: Step, name: str, key: str, result: Any) -> Any:
-        """Return a result with its large arrays in files, so that they take memory only while in use."""
-        if self._store is None or not is_dataclass(result):
-            return result
-        if all(array.nbytes < LARGE for array in vars(result).values() if isinstance(array, np.ndarray)):
-            return result
-        if made.saved:
-            saved = self._store.get(name, key=key)
-            return result if saved is None else unpack(made.kind, saved)
-        moved = copy(result)
-        for each, array in vars(result).items():
-            if isinstance(array, np.ndarray) and array.nbytes >= LARGE:
-                place = self._store.scratch(array.shape, array.dtype)
-                copy_in_parts(array, place)
-                object.__setattr__(moved, each, read_only(place))
-        return moved
+
+def _is_large(result: object) -> bool:
+    """Return whether a result holds an array that belongs in a file."""
+    if not is_dataclass(result):
+        return False
+    return any(each.nbytes >= LARGE for each in vars(result).values() if isinstance(each, np.ndarray))
+
+
+def _in_scratch(result: Any, store: Store) -> Any:
+    """Return a result with its large arrays in files that disappear with it."""
+    moved = copy(result)
+    for each, array in vars(result).items():
+        if isinstance(array, np.ndarray) and array.nbytes >= LARGE:
+            place = store.scratch(array.shape, array.dtype)
+            copy_in_parts(array, place)
+            object.__setattr__(moved, each, read_only(place))
+    return moved
 
 
 def _earlier(saved: tuple[dict[str, np.ndarray], np.ndarray] | None, made: Step) -> EarlierStep | None:

@@ -177,30 +177,32 @@ def arrange_rows(
     last: int,
     indptr: np.ndarray,
     indices: np.ndarray,
-    probs: np.ndarray,
-    order: np.ndarray,
+    values: np.ndarray,
     position: np.ndarray,
     ancestors: np.ndarray,
     starts: np.ndarray,
     offsets: np.ndarray,
     out_indptr: np.ndarray,
-    out_indices: np.ndarray,  # OUT
-    out_probs: np.ndarray,  # OUT
+    out: np.ndarray,  # OUT
 ) -> None:
-    """Copy a walk with its nodes in another order, without those that have no position (-1) in it.
+    """Copy the values of the edges, with the nodes in another order; without values, the ends of the edges.
 
-    Each row is sorted by the number of coarser levels on which an edge crosses between groups, descending.
-    The nodes of group g of level t are those from ``starts[offsets[t] + g]`` to the next: to see whether a
-    neighbour is among them takes its position alone, and no look at its own groups somewhere in memory.
+    `position` is the place of each node in the new order; nodes without a place (-1) are left out. Each row
+    is sorted by the number of coarser levels on which an edge crosses between groups, descending. The nodes
+    of group g of level t are those from ``starts[offsets[t] + g]`` to the next: to see whether a neighbour is
+    among them takes its position alone, and no look at its own groups somewhere in memory.
     """
     levels = len(ancestors)
     longest = 0
-    for a in range(first, last):
-        longest = max(longest, indptr[order[a] + 1] - indptr[order[a]])
+    for i in range(first, last):
+        longest = max(longest, indptr[i + 1] - indptr[i])
     ends, depth = np.empty(longest, np.int32), np.empty(longest, np.int32)
     counts = np.empty(levels + 2, np.int64)
-    for a in range(first, last):
-        start, length = indptr[order[a]], indptr[order[a] + 1] - indptr[order[a]]
+    for i in range(first, last):
+        a = position[i]
+        if a < 0:
+            continue
+        start, length = indptr[i], indptr[i + 1] - indptr[i]
         for e in range(length):
             ends[e] = position[indices[start + e]]
             depth[e] = 0
@@ -221,5 +223,4 @@ def arrange_rows(
                 t = levels - depth[e]
                 at = out_indptr[a] + counts[t]
                 counts[t] += 1
-                out_indices[at] = ends[e]
-                out_probs[at] = probs[start + e]
+                out[at] = values[start + e] if len(values) else ends[e]
