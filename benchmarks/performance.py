@@ -58,9 +58,19 @@ default settings. {states} states with {sizes} frames; transition regions: {tran
 {machine}
 """
 
+_BEFORE = """### Before
+
+The same frames with mdfuzzy {version} took {seconds:.0f} s ({processor:.0f} s of the processor) and
+{memory:.1f} GB of memory; the search for neighbours took {neighbours:.0f} s, and the memberships
+{solve:.0f} s and {solve_memory:.1f} GB. That version wrote no trajectories of the states, and no tree of
+states.
+
+{machine}
+"""
+
 _SAMPLING = """## States found on a subset of the frames
 
-    python benchmarks/sampling.py --frames {frames} --write docs/performance
+    {command}
 
 The data are {frames:,} frames of alanine dipeptide. A fit of all frames finds {states} states; it is compared
 with fits of subsets whose memberships are extended to all frames (`--fit-frames`). The difference between two
@@ -226,9 +236,36 @@ def headline_text(found: dict) -> str:
     )
 
 
+def before_text(found: dict) -> str:
+    """Describe the complete run of an earlier version."""
+    steps = {step["name"]: step for step in found["steps"]}
+    words = {
+        "version": found["machine"]["versions"]["mdfuzzy"],
+        "seconds": headline.seconds(found),
+        "processor": sum(step["processor"] + step["system"] for step in found["steps"]),
+        "memory": max(step["memory"] for step in found["steps"]),
+        "neighbours": steps["neighbours"]["seconds"],
+        "solve": steps["memberships"]["seconds"],
+        "solve_memory": steps["memberships"]["memory"],
+    }
+    return _fill(_BEFORE, found | words)
+
+
 def sampling_text(found: dict) -> str:
     """Describe how extended memberships differ from those of a fit of all frames."""
-    return _fill(_SAMPLING, found, table=sampling.table(found))
+    command = f"python benchmarks/sampling.py --frames {found['frames']} --write docs/performance"
+    return _fill(_SAMPLING, found | {"command": command}, table=sampling.table(found))
+
+
+def sampling_of_run_text(found: dict) -> str:
+    """Describe the same for the frames of the complete run."""
+    shares = " ".join(f"{row['share']:g}" for row in found["samples"])
+    lines = [
+        f"The same for all {found['frames']:,} frames of the complete analysis (`headline.py --keep RUN`,",
+        f"then `sampling.py --run RUN --shares {shares}`); the fit of all finds {found['states']} states.",
+        "",
+    ]
+    return _fill("{table}\n\n{machine}\n", found, table=[*lines, *sampling.table(found)])
 
 
 def ten_million_text(found: dict) -> str:
@@ -357,7 +394,9 @@ def _fill(template: str, found: dict, **tables: list[str]) -> str:
 PARTS = {
     "peers": peers_text,
     "headline": headline_text,
+    "headline_01": before_text,
     "sampling": sampling_text,
+    "sampling_of_run": sampling_of_run_text,
     "ten_million": ten_million_text,
     "by_rmsd": ten_million_text,
     "growth": growth_text,

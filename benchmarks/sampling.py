@@ -2,12 +2,14 @@
 
     python benchmarks/sampling.py                        # of all 1,420,738 frames
     python benchmarks/sampling.py --frames 142074 --write docs/performance
+    python benchmarks/sampling.py --run FOLDER --shares 0.1 --write docs/performance  # of headline.py --keep
 
 *True* is the difference from the fit of all frames; the other numbers come from `Clustering.sample`.
 """
 
 import argparse
 import json
+import logging
 import warnings
 from pathlib import Path
 
@@ -41,13 +43,10 @@ def compare(full: mf.Clustering, found: mf.Clustering) -> dict:
     }
 
 
-def run(frames: mf.Frames) -> dict:
-    """Fit all frames, then some of them, and compare."""
-    clock = Clock()
-    full = mf.cluster(frames, progress=False)
-    clock.lap("all")
-    found = []
-    for share in SHARES:
+def run(full: mf.Clustering, clock: Clock, shares: tuple[float, ...]) -> dict:
+    """Fit some of the frames, and compare with the fit of all."""
+    frames, found = full.data, []
+    for share in shares:
         settings = mf.Settings(fit_frames=round(share * len(frames)))
         sampled = mf.cluster(frames, settings, progress=False)
         clock.lap(f"{share:g}")
@@ -92,13 +91,25 @@ def main() -> None:
     )
     parser.add_argument("--data", type=Path, default=DATA / "ala2", metavar="FOLDER")
     parser.add_argument("--frames", type=int, help="how many, evenly spaced; all by default")
+    parser.add_argument(
+        "--run", type=Path, metavar="FOLDER", help="take the frames and their fit from this run directory"
+    )
+    parser.add_argument("--shares", type=float, nargs="+", default=SHARES, help="of all frames, to be fitted")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the measurements there")
     parser.add_argument(
         "--write", type=Path, metavar="FOLDER", help="update the page about performance there"
     )
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    found = run(load_frames(options.data, options.frames))
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    clock = Clock()
+    if options.run is None:
+        full = mf.cluster(load_frames(options.data, options.frames), progress=False)
+        clock.lap("all")
+    else:
+        full = mf.RunDir(options.run).load()
+        clock.lap("reading the run")
+    found = run(full, clock, tuple(options.shares))
     print(f"{found['frames']:,} frames, {found['states']} states; {describe_machine(found['machine'])}")
     print("\n".join(table(found)))
     if options.json is not None:
@@ -106,7 +117,7 @@ def main() -> None:
     if options.write is not None:
         from performance import write_result
 
-        write_result(options.write, "sampling", found)
+        write_result(options.write, "sampling" if options.run is None else "sampling_of_run", found)
 
 
 if __name__ == "__main__":
