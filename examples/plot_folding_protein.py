@@ -185,7 +185,6 @@ print(mf.compare_states(result, 0, 1, features=features).table())
 # probabilities at longer times.
 
 validation = mf.validate_model(result)
-print(validation.reason)
 print(validation.words)
 fig, ax = plt.subplots(figsize=(5, 3.4), layout="constrained")
 mf.plots.implied_timescales(validation.timescales, ax=ax)

@@ -51,7 +51,7 @@ def take_feature(wanted: object) -> Feature | Given:
 
 
 def _parse(text: str) -> Feature | Given:
-    match = re.fullmatch(r"\s*(?:([0-9.eE+-]+)\s*\*)?\s*([\w-]+)\s*(?::(.*))?", text, re.DOTALL)
+    match = re.fullmatch(r"\s*(?:([^\s*:]+)\s*\*)?\s*([\w-]+)\s*(?::(.*))?", text, re.DOTALL)
     name = match.group(2) if match else ""
     if match is None or name not in WORDS:
         raise InputValueError(
@@ -61,18 +61,26 @@ def _parse(text: str) -> Feature | Given:
     kind, options, _ = WORDS[name]
     options = dict(options)
     if match.group(1):
-        try:
-            options["weight"] = float(match.group(1))
-        except ValueError:
-            raise InputValueError(
-                f"The weight before * in `features` must be a number, as in '2 * torsions'; got {text!r}."
-            ) from None
+        options["weight"] = _weight(match.group(1), text)
     rest = (match.group(3) or "").strip()
     if kind is Given:
         return Given(data=rest, **options)
     selections = [part.strip() for part in rest.split("|")] if rest else []
     options |= _selections(kind, name, selections, text)
     return kind(**options)
+
+
+def _weight(word: str, text: str) -> float:
+    try:
+        found = float(word)
+    except ValueError:
+        found = 0.0
+    if not 0 < found < np.inf:
+        raise InputValueError(
+            f"The weight before * in `features` must be a finite number > 0, as in '2 * torsions'; got "
+            f"{text!r}. To leave a feature out, do not name it."
+        )
+    return found
 
 
 def _selections(kind: type[Any], name: str, selections: Sequence[str], text: str) -> dict[str, Any]:

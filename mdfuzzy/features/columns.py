@@ -56,9 +56,12 @@ class Given:
         return {"kind": "columns", "data": paths, "names": names, "weight": self.weight}
 
     def rows(
-        self, lengths: Sequence[int], times: np.ndarray | None
+        self, lengths: Sequence[int], times: np.ndarray | None, *, before: int = 0
     ) -> tuple[np.ndarray, tuple[str, ...], tuple[float | None, ...]]:
-        """Return columns (n, d), names and periods for frames of these `lengths` and `times`."""
+        """Return columns (n, d), names and periods for frames of these `lengths` and `times`.
+
+        Columns without names are numbered after the `before` columns of other arrays.
+        """
         parts = self._parts()
         if len(parts) == 1 < len(lengths) and not isinstance(parts[0], str) and len(parts[0]) == sum(lengths):
             parts = np.split(np.asarray(parts[0]), np.cumsum(lengths)[:-1])
@@ -69,7 +72,7 @@ class Given:
             )
         starts = np.concatenate([[0], np.cumsum(lengths)])
         found = [
-            self._of_trajectory(part, None if times is None else times[a:b], b - a)
+            self._of_trajectory(part, None if times is None else times[a:b], b - a, before)
             for part, a, b in zip(parts, starts[:-1].tolist(), starts[1:].tolist(), strict=True)
         ]
         _, names, periods = found[0]
@@ -103,7 +106,7 @@ class Given:
         return parts
 
     def _of_trajectory(
-        self, part: Any, times: np.ndarray | None, n_frames: int
+        self, part: Any, times: np.ndarray | None, n_frames: int, before: int
     ) -> tuple[np.ndarray, tuple[str, ...], tuple[float | None, ...]]:
         periods: tuple[float | None, ...]
         if isinstance(part, str) and not part.partition(":")[0].endswith(".npy"):
@@ -128,7 +131,7 @@ class Given:
                 f"Columns in `features` must have one row per frame, {n_frames:,}; got shape {part.shape} of "
                 f"{words}."
             )
-        names = tuple(self.names or (f"column {at + 1}" for at in range(values.shape[1])))
+        names = tuple(self.names or (f"column {before + at + 1}" for at in range(values.shape[1])))
         if len(names) != values.shape[1]:
             raise InputValueError(
                 f"`names` must name the {values.shape[1]} columns in `features`; got {len(names)}."

@@ -135,7 +135,10 @@ class Components(ReadOnly):
             words = [f"{100 * self.shares[at]:.1f} % of {'' if self.method == 'PCA' else 'kinetic '}variance"]
             if self.timescales is not None:
                 unit = "frames" if self.lag_time is None else "ps"
-                words.insert(0, f"timescale {duration(float(self.timescales[at]), unit)}")
+                time = float(self.timescales[at])
+                # With an autocorrelation of 1 or more, finite data give no bound.
+                known = np.isfinite(time) and time > 0
+                words.insert(0, f"timescale {duration(time, unit)}" if known else "no timescale")
             order = np.argsort(-np.abs(self.correlations[:, at]), kind="stable")[:n_inputs]
             most = ", ".join(f"{self.correlations[i, at]:+.2f} {self.inputs[i]}" for i in order)
             lines.append(f"{name}: {', '.join(words)}; {most}")

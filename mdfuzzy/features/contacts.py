@@ -68,9 +68,10 @@ class ClosestDistances(Feature):
         one = _heavy_by_residue(topology, self.selection)
         two = one if self.other is None else _heavy_by_residue(topology, self.other)
         both = combinations(one, 2) if self.other is None else product(one, two)
+        different = {frozenset(pair): pair for pair in both}.values()  # two selections may overlap
         wanted = [
             (a, b)
-            for a, b in both
+            for a, b in different
             if a.chain.index != b.chain.index or abs(a.index - b.index) >= self.separation
         ]
         if not wanted:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError
-from mdfuzzy.features.feature import Columns, Feature
+from mdfuzzy.features.feature import Columns, Feature, atom_labels
 from mdfuzzy.frames.streaming import atoms_of
 from mdfuzzy.frames.superposition import rotations_onto
 
@@ -52,7 +52,9 @@ class Coordinates(Feature):
         fitted = atoms if self.fit is None else atoms_of(topology, self.fit, name="features")
         if len(fitted) < 3:
             raise InputValueError(
-                f"`fit` must select at least 3 atoms, or a rotation is not determined; got {len(fitted)}."
+                f"Coordinates in `features` must be superposed by at least 3 atoms, or the rotation is not "
+                f"determined; got {len(fitted)}. Select more atoms, or others to superpose by "
+                "('coordinates:SELECTION | FITTED SELECTION')."
             )
         target = self._target(first, fitted)
         target = target - target.mean(axis=0)
@@ -63,7 +65,8 @@ class Coordinates(Feature):
             turned = (xyz[:, atoms] - centres) @ rotations_onto(xyz[:, fitted] - centres, target)
             return turned.reshape(len(xyz), -1).astype(np.float32)
 
-        names = tuple(f"{axis} {topology.atom(int(at))}" for at in atoms for axis in "xyz")
+        labels = atom_labels(topology, atoms)
+        names = tuple(f"{axis} {labels[at]}" for at in atoms.tolist() for axis in "xyz")
         return Columns(
             names=names,
             unit="nm",

@@ -1,6 +1,7 @@
 """Slow components (TICA, VAMP) and principal components (PCA) of features."""
 
 import logging
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -169,12 +170,7 @@ def reduced(features: Any, reduction: Reduction) -> Features:
     lengths = data.lengths.tolist()
     lag = reduction.frames(data.timestep, max(lengths), known=data.times is not None)
     warn_of_weights(data, reduction)
-    if min(lengths) <= lag:
-        short = sum(length <= lag for length in lengths)
-        warn_user(
-            f"{short} of {len(lengths)} trajectories are not longer than the lag time and are left out of "
-            f"{reduction.method}."
-        )
+    warn_of_short(lengths, lag, reduction)
     sums = MomentSums(lag, lengths)
     step = max(1, _AT_ONCE // data.values.shape[1])
     for number, part in enumerate(data.split(data.values)):
@@ -192,10 +188,23 @@ def reduced(features: Any, reduction: Reduction) -> Features:
     return follow(data, found)
 
 
-def warn_of_weights(data: Features, reduction: Reduction) -> None:
-    """Warn that slow components do not use the weights of frames."""
-    if data.weights is not None and np.ptp(data.weights) > 0:
+def warn_of_short(lengths: Sequence[int], lag: int, reduction: Reduction) -> None:
+    """Warn of trajectories of `lengths` frames that have no pairs of frames a lag time apart."""
+    short = sum(length <= lag for length in lengths)
+    if lag and short:
         warn_user(
-            f"{reduction.method} does not use the weights of the frames: the dynamics under a bias are not "
-            "those of the molecule. Take collective variables or torsions instead."
+            f"{short} of {len(lengths)} trajectories are not longer than the lag time and are left out of "
+            f"{reduction.method}. A shorter lag time uses them."
+        )
+
+
+def warn_of_weights(data: Features, reduction: Reduction) -> None:
+    """Warn that components do not use the weights of frames."""
+    if data.weights is not None and np.ptp(data.weights) > 0:
+        why = "the dynamics under a bias are not those of the molecule"
+        if reduction.method == "PCA":
+            why = "the components have the largest variance under the bias"
+        warn_user(
+            f"{reduction.method} does not use the weights of the frames: {why}. Take collective variables or "
+            "torsions instead."
         )

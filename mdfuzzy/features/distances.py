@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError, check_int
-from mdfuzzy.features.feature import Columns, Feature
+from mdfuzzy.features.feature import Columns, Feature, atom_labels
 from mdfuzzy.frames.streaming import atoms_of, molecules_of
 
 if TYPE_CHECKING:
@@ -56,13 +56,7 @@ class Distances(Feature):
         """Return the columns for the molecule in `first`."""
         topology = first.topology
         pairs = self._pairs(topology) if self.pairs is None else _given(self.pairs, topology)
-        chains = {topology.atom(int(at)).residue.chain.index for at in np.unique(pairs)}
-        labels = {
-            int(at): f"{topology.atom(int(at)).residue.chain.index}:{topology.atom(int(at))}"
-            if len(chains) > 1
-            else str(topology.atom(int(at)))
-            for at in np.unique(pairs)
-        }
+        labels = atom_labels(topology, pairs)
         names = tuple(f"{labels[a]} {labels[b]}" for a, b in pairs.tolist())
         return Columns(
             names=names,
@@ -82,7 +76,7 @@ class Distances(Feature):
         else:
             a, b = np.meshgrid(one, two, indexing="ij")
             pairs = np.column_stack([a.ravel(), b.ravel()]).astype(np.int32)
-            pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+            pairs = _different(pairs)
         alpha = self.other is None and all(topology.atom(int(at)).name == "CA" for at in one)
         least = (2 if alpha else 0) if self.separation is None else self.separation
         check_int("separation", least, 0)
@@ -95,6 +89,13 @@ class Distances(Feature):
                 "Select more atoms, or give a smaller `separation`."
             )
         return pairs
+
+
+def _different(pairs: np.ndarray) -> np.ndarray:
+    """Return each pair of different atoms once; two sets of atoms that overlap have some in both orders."""
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    _, first = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
+    return pairs[np.sort(first)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,8 +126,8 @@ class GroupDistances(Feature):
         topology = first.topology
         if isinstance(self.groups, str) or len(self.groups) < 2:
             raise InputValueError(
-                f"`groups` must be two groups of atoms or more; got {self.groups!r}. In a text write them as "
-                "'groups:SELECTION | SELECTION'."
+                f"`features` must have two groups of atoms or more; got {len(self.groups)}. Write them as "
+                "'groups:SELECTION | SELECTION', or as `GroupDistances(groups=[...])`."
             )
         atoms = [atoms_of(topology, each, name="features") for each in self.groups]
         words = [each if isinstance(each, str) else f"group {at + 1}" for at, each in enumerate(self.groups)]

@@ -1,6 +1,7 @@
 """The base class of features, and the columns of a feature for one molecule."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -80,7 +81,27 @@ def _plain(value: object) -> object:
     return value
 
 
+def atom_labels(topology: "md.Topology", atoms: np.ndarray) -> dict[int, str]:
+    """Return labels such as ``"ALA2-CA"`` of atoms, by their numbers.
+
+    They are preceded by the chain if the atoms are of several chains, and followed by the number of the atom
+    if several atoms have the same label, as in a ligand whose atoms have only the names of their elements.
+    """
+    chosen = np.unique(atoms).tolist()
+    chains = {at: topology.atom(at).residue.chain.index for at in chosen}
+    several = len(set(chains.values())) > 1
+    labels = {at: f"{chains[at]}:{topology.atom(at)}" if several else str(topology.atom(at)) for at in chosen}
+    counts = Counter(labels.values())
+    return {at: f"{label}#{at}" if counts[label] > 1 else label for at, label in labels.items()}
+
+
 def residue_labels(residues: "list[md.core.topology.Residue]") -> list[str]:
-    """Return labels such as ``"ALA2"``, preceded by the chain if the residues are of several chains."""
-    chains = {residue.chain.index for residue in residues}
-    return [f"{each.chain.index}:{each}" if len(chains) > 1 else str(each) for each in residues]
+    """Return labels such as ``"ALA2"`` of different residues, with the chain if they are of several chains.
+
+    The number of the residue in the topology follows if several have the same label, as with insertion codes.
+    """
+    several = len({residue.chain.index for residue in residues}) > 1
+    labels = [f"{each.chain.index}:{each}" if several else str(each) for each in residues]
+    counts = Counter(labels)
+    pairs = zip(labels, residues, strict=True)
+    return [f"{label}#{each.index}" if counts[label] > 1 else label for label, each in pairs]

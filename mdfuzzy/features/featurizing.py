@@ -2,6 +2,7 @@
 
 import logging
 import os
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -9,14 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import InputTypeError, InputValueError, check_int
+from mdfuzzy._messages import counted
 from mdfuzzy.features._moments import MomentSums
 from mdfuzzy.features._parsing import take_feature
 from mdfuzzy.features.columns import Given
-from mdfuzzy.features.decomposition import reduced
+from mdfuzzy.features.decomposition import reduced, warn_of_short, warn_of_weights
 from mdfuzzy.features.feature import Feature
 from mdfuzzy.features.featurizer import Featurizer
 from mdfuzzy.features.reduction import Reduction, describe
 from mdfuzzy.features.scaling import scale_columns
+from mdfuzzy.features.torsions import Torsions
 from mdfuzzy.frames.embedding import embed
 from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.streaming import LoadedStream, Stream, backbone_residues, open_stream
@@ -146,8 +149,9 @@ def featurize(
     computed = tuple(each for each in wanted if isinstance(each, Feature))
     featurizer = Featurizer.of(computed, stream.first_frame())
     featurizer.check_width(max_features)
-    logger.info(f"computing {len(featurizer.names):,} features: {', '.join(map(_word, wanted))}")
     given = any(isinstance(each, Given) for each in wanted)
+    if computed:
+        logger.info(f"computing {counted(len(featurizer.names), 'feature')}: {_words(wanted)}")
     mixed = reduction is not None and reduction.method == "PCA" and len(set(featurizer.units)) > 1
     if reduction is not None and not given and not mixed:
         data = _components(stream, featurizer, reduction)
@@ -161,7 +165,10 @@ def featurize(
         data = again.like(data)
     if data.reading is not None:
         data = data.with_reading(data.reading | {"features": [each.spec() for each in wanted]})
-    return data.weighted(weights, log_weights=log_weights, temperature=temperature)
+    weighted = data.weighted(weights, log_weights=log_weights, temperature=temperature)
+    if reduction is not None:
+        warn_of_weights(weighted, reduction)
+    return weighted
 
 
 def _has_backbone(featurizer: Featurizer, topology: "md.Topology") -> bool:
@@ -193,6 +200,7 @@ def _components(stream: Stream | LoadedStream, featurizer: Featurizer, reduction
     factors = None if np.all(column_weights == 1) else column_weights
     step, lengths = stream.timestep, stream.lengths
     lag = reduction.frames(step, max(lengths), known=step is not None)
+    warn_of_short(lengths, lag, reduction)
     sums = MomentSums(lag, lengths)
 
     def add(trajectory: int, rows: np.ndarray) -> None:
@@ -209,7 +217,9 @@ def _components(stream: Stream | LoadedStream, featurizer: Featurizer, reduction
     )
     logger.info(describe(components))
     complete = featurizer.then(components)
-    values, counts, attributes = stream.read(complete.transform, atoms=featurizer.atoms)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the first reading gave the same warnings
+        values, counts, attributes = stream.read(complete.transform, atoms=featurizer.atoms)
     assert values is not None, "rows are kept"
     units = ("",) * len(components)
     data = Features.made(
@@ -239,8 +249,13 @@ def _same_again(data: Any) -> tuple[Feature, ...]:
     return featurizer.features
 
 
-def _word(feature: Feature | Given) -> str:
-    return feature.kind if isinstance(feature, Feature) else "columns"
+def _words(features: Sequence[Feature | Given]) -> str:
+    """Return the kinds of features, with the kind of torsions, for messages."""
+    found = []
+    for each in features:
+        word = each.kind if isinstance(each, Feature) else "columns"
+        found.append(f"{word} ({each.which})" if isinstance(each, Torsions) else word)
+    return ", ".join(found)
 
 
 def _assembled(
@@ -255,7 +270,7 @@ def _assembled(
     units: list[str] = []
     periods: list[float | None] = []
     weights: list[float] = []
-    parts, first, bound = [], 0, iter(featurizer.bound)
+    parts, first, given, bound = [], 0, 0, iter(featurizer.bound)
     for each in wanted:
         if isinstance(each, Feature):
             columns = next(bound)
@@ -264,8 +279,9 @@ def _assembled(
             first += len(columns.names)
             found_names, found_periods, unit = columns.names, columns.periods, columns.unit
         else:
-            part, found_names, found_periods = each.rows(lengths, attributes["times"])
+            part, found_names, found_periods = each.rows(lengths, attributes["times"], before=given)
             parts.append(part)
+            given += len(found_names)
             unit = each.unit
         names += found_names
         periods += found_periods

@@ -1,6 +1,6 @@
 """Reduce many features to few components by TICA, VAMP and PCA, with deeptime."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 import numpy as np
@@ -32,6 +32,9 @@ class Reduction:
         The number of components; by default those that are slow on left-out data, at most 5.
     kinetic_map : bool
         Whether components are multiplied by their autocorrelation, so that distances are kinetic distances.
+    parsed : bool
+        Whether the lag time was written with a unit, as on the command line. The frames must then have times;
+        otherwise the lag time of frames without times counts frames.
 
     Examples
     --------
@@ -44,6 +47,7 @@ class Reduction:
     lag: float | None = None
     dim: int | None = None
     kinetic_map: bool = True
+    parsed: bool = field(default=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, get_args(Method))
@@ -56,18 +60,26 @@ class Reduction:
     def parse(cls, method: Method, text: str) -> "Reduction":
         """Return the reduction by `method` with a lag time and a number from a `text` such as ``"1us:2"``."""
         first, _, last = text.partition(":")
-        rule = "a lag time with a unit and, after a colon, the number of components, such as 10ns or 1us:2"
+        rule = (
+            "a lag time above 0 with a unit and, after a colon, the number of components, at least 1, such "
+            "as 10ns or 1us:2"
+        )
         if method == "PCA":
-            rule, first, last = "the number of components, such as 2", "", text
+            rule, first, last = "the number of components, at least 1, such as 2", "", text
         lag, unit = parse_time(first) or (None, "")
-        bad = method != "PCA" and not unit
-        if bad or (last and not last.strip().isdigit()):
+        bad = method != "PCA" and (not unit or lag is None or lag <= 0)
+        count = last.strip()
+        if bad or (count and not (count.isdecimal() and int(count) > 0)) or (method == "PCA" and not count):
             units = ", ".join(unit for unit in TIME_UNITS if unit.isascii())
             raise InputValueError(
                 f"`{method.lower()}` must be {rule}; got {text!r}."
                 + (f" The units are {units}." if method != "PCA" else "")
             )
-        return cls(method=method, lag=lag, dim=int(last) if last.strip() else None)
+        return cls(method=method, lag=lag, dim=int(count) if count else None, parsed=True)
+
+    def _word(self, argument: str) -> str:
+        """Return how messages name an argument: if it was parsed from a text, by the method."""
+        return self.method.lower() if self.parsed else argument
 
     def frames(self, timestep: float | None, longest: int, *, known: bool = True) -> int:
         """Return the lag time in frames that are `timestep` ps apart, 0 for PCA, or raise.
@@ -77,22 +89,29 @@ class Reduction:
         """
         if self.lag is None or self.method == "PCA":
             return 0
-        if timestep is None and known:
+        word = f"`{self._word('lag')}`"
+        if known and not timestep:
             raise InputValueError(
-                "`lag` must be a multiple of the time between frames, which differs between these frames. "
-                "Give `timestep` when they are read, or leave out trajectories with another spacing."
+                f"{word} must be a multiple of the time between frames, which is 0 or differs between these "
+                "frames. Give `timestep` when they are read, or leave out trajectories with another spacing."
+            )
+        if timestep is None and self.parsed:
+            raise InputValueError(
+                f"{word} needs the time between frames; got a lag time of {duration(self.lag, 'ps')} for "
+                "frames without times. Give `timestep`."
             )
         step, unit = (1.0, "frames") if timestep is None else (timestep, "ps")
         found = round(self.lag / step)
         if self.lag < step * (1 - 1e-6) or found < 1:
             raise InputValueError(
-                f"`lag` must be at least the time between frames, {step:g} {unit}; got {self.lag:g} {unit}. "
-                "Give a longer one, or read more frames (`stride`)."
+                f"{word} must be at least the time between frames, {duration(step, unit)}; got "
+                f"{duration(self.lag, unit)}. Give a longer lag time, or read more frames (`stride`)."
             )
         if found >= longest:
             raise InputValueError(
-                f"`lag` must be shorter than the longest trajectory, {(longest - 1) * step:g} {unit}; got "
-                f"{self.lag:g} {unit}."
+                f"{word} must be shorter than the longest trajectory, "
+                f"{duration((longest - 1) * step, unit)}; got {duration(self.lag, unit)}. Give a shorter lag "
+                "time."
             )
         return found
 
@@ -130,7 +149,8 @@ class Reduction:
         available = vectors.shape[1]
         if self.dim is not None and self.dim > available:
             raise InputValueError(
-                f"`dim` must be at most {available}, the number of independent features; got {self.dim}."
+                f"`{self._word('dim')}` must have at most {available} components, the number of independent "
+                f"features; got {self.dim}. Give fewer, or more features."
             )
         dim, reason = self._choose([half.scaled(factors) for half in halves], values, lag, moments.n)
         dim = min(dim, available)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError, check_choice
-from mdfuzzy.features.feature import Columns, Feature, residue_labels
+from mdfuzzy.features.feature import Columns, Feature, atom_labels, residue_labels
 from mdfuzzy.frames.dihedrals import dihedral_angles
 from mdfuzzy.frames.streaming import atoms_of
 
@@ -104,7 +104,8 @@ class Torsions(Feature):
                 f"`quartets` must be four atoms in [0, {topology.n_atoms - 1}] for each torsion; got shape "
                 f"{quartets.shape} and type {quartets.dtype}."
             )
-        names = tuple("-".join(str(topology.atom(i)) for i in each) for each in quartets)
+        labels = atom_labels(topology, quartets)
+        names = tuple("-".join(labels[i] for i in each) for each in quartets.tolist())
         return quartets.astype(np.int32), names, (360.0,) * len(names)
 
 

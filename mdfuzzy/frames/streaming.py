@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import InputValueError, check_optional_bool
+from mdfuzzy.frames._clock import Clock
 from mdfuzzy.frames._extraction import make_plan_for_features
 from mdfuzzy.frames._formats import has_times, read_topology
 from mdfuzzy.frames._periodic import has_box, make_whole
@@ -114,25 +115,48 @@ class Stream:
 
     @property
     def lengths(self) -> list[int]:
-        """The number of frames to read of every trajectory, as far as it is known in advance; at least 1."""
-        counts = [[piece.frame_count() or 0 for piece in pieces] for pieces in self._trajectories]
-        return [max(sum(each) // self._window.stride, 1) for each in counts]
+        """The number of frames to read of every trajectory, if they are evenly spaced in time; at least 1.
+
+        Files that do not say how many frames they have are read once.
+        """
+        return [max(self._count(pieces) // self._window.stride, 1) for pieces in self._trajectories]
 
     @property
     def timestep(self) -> float | None:
-        """The time in ps between the first two frames to read; None if they have no times."""
+        """The time in ps between the first two frames to read; None without times, 0 if equal."""
         stride, given = self._window.stride, self._window.timestep
-        if given is not None:
-            return stride * given
-        times: list[float] = []
-        piece = self._trajectories[0][0]
+        step = self._clock(self._trajectories[0][0])[1] if given is None else given
+        return None if step is None else stride * step
+
+    def _count(self, pieces: "list[Piece]") -> int:
+        """Return the number of frames of a trajectory in the time window."""
+        counts = [
+            sum(len(chunk.xyz) for chunk in piece.chunks(self.topology)) if count is None else count
+            for piece in pieces
+            for count in [piece.frame_count()]
+        ]
+        total, window = sum(counts), self._window
+        if window.begin is None and window.end is None:
+            return total
+        start, step = self._clock(pieces[0])
+        if not step:
+            return total
+        return len(window.frames(start + step * np.arange(total), total, 0, pieces[0]))
+
+    def _clock(self, piece: "Piece") -> tuple[float, float | None]:
+        """Return the time of the first frame and the time between frames in ps; None if it is not known."""
+        own: list[float] = []
+        timed = True
         for chunk in piece.chunks(self.topology):
-            if not has_times(piece.path, chunk.time):
-                return None
-            times += chunk.time[:2].tolist()
-            if len(times) > 1:
+            timed = has_times(piece.path, chunk.time)
+            own += chunk.time[: 2 - len(own)].tolist()
+            if len(own) > 1:
                 break
-        return stride * float(f"{times[1] - times[0]:.6g}") if len(times) > 1 else None
+        known = np.array(own) if timed else None
+        times = Clock(self._window.timestep).times(known, 0, len(own), piece.name)
+        if times is None or len(times) < 2:
+            return 0.0, None
+        return float(times[0]), float(f"{times[1] - times[0]:.6g}")
 
 
 @dataclass(frozen=True, eq=False)

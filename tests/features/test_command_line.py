@@ -48,9 +48,12 @@ def test_info_lists_features(capsys):
         (["--tica", "1ns"], "--tica needs features"),
         (["--features", "torsions", "--tica", "1ps", "--pca", "2"], "cannot be combined"),
         (["--features", "torsions", "--align", "name CA"], "--align is for RMSD"),
-        (["--features", "torsions", "--tica", "1ps"], "`lag` must be at least the time between frames, 4 ps"),
-        (["--features", "torsions", "--tica", "1us"], "`lag` must be shorter than the longest trajectory"),
-        (["--features", "torsions", "--tica", "long"], "--tica must be a lag time with a unit"),
+        (
+            ["--features", "torsions", "--tica", "1ps"],
+            "--tica must be at least the time between frames, 4 ps",
+        ),
+        (["--features", "torsions", "--tica", "1us"], "--tica must be shorter than the longest trajectory"),
+        (["--features", "torsions", "--tica", "long"], "--tica must be a lag time above 0 with a unit"),
         (["--features", "angles"], "--features must be one of torsions"),
     ],
 )

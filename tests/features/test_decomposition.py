@@ -128,6 +128,35 @@ def test_streaming_from_files_gives_the_same(tmp_path):
     assert streamed.featurizer.spec()["components"][0]["method"] == "TICA"
 
 
+def test_streaming_counts_frames_that_the_file_does_not(tmp_path):
+    trajectory = peptide_trajectory(400, box=False)
+    trajectory.save_pdb(str(tmp_path / "a.pdb"))  # without the number of frames
+    trajectory.save_xtc(str(tmp_path / "a.xtc"))
+    reduction = Reduction(method="TICA", lag=5.0)
+    for name, window in (("a.pdb", {"timestep": 2.5}), ("a.xtc", {"begin": 100.0, "end": 200.0})):
+        options = {"top": trajectory.topology, **window}
+        streamed = mf.featurize(tmp_path / name, "distances:name C O", reduction=reduction, **options)
+        direct = mf.tica(mf.featurize(tmp_path / name, "distances:name C O", **options), lag=5.0)
+        assert streamed.components.reason == direct.components.reason
+        np.testing.assert_allclose(streamed.values, direct.values, atol=1e-3)
+
+
+def test_streaming_warns_of_weights_and_short_trajectories_once(tmp_path):
+    trajectory = peptide_trajectory(60, box=False)
+    for name, part in (("a.xtc", trajectory), ("b.xtc", trajectory[:3])):
+        part.save_xtc(str(tmp_path / name))
+    options = {"top": trajectory.topology, "reduction": Reduction(lag=10.0, dim=1)}
+    with pytest.warns(UserWarning, match="TICA") as caught:
+        mf.featurize(tmp_path / "*.xtc", weights=np.arange(1.0, 64), **options)
+    said = [str(each.message) for each in caught]
+    assert sum("1 of 2 trajectories are not longer than the lag time" in each for each in said) == 1
+    assert sum("TICA does not use the weights of the frames" in each for each in said) == 1
+    trajectory.time[:] = 0
+    trajectory.save_xtc(str(tmp_path / "a.xtc"))
+    with pytest.raises(mf.InputError, match=r"the time between frames, which is 0 or differs"):
+        mf.featurize(tmp_path / "a.xtc", **options)
+
+
 @pytest.mark.filterwarnings("ignore:Labels and basins")
 def test_assign_projects_new_vectors(data, tmp_path):
     small = data[:6000]
@@ -145,17 +174,19 @@ def test_assign_projects_new_vectors(data, tmp_path):
 def test_lag_and_dim_that_cannot_be(data):
     with pytest.raises(mf.InputError, match=r"`lag` must be at least the time between frames, 2 ps"):
         mf.tica(data, lag=1.0)
-    with pytest.raises(mf.InputError, match=r"`lag` must be shorter than the longest trajectory, 39998 ps"):
+    with pytest.raises(mf.InputError, match=r"shorter than the longest trajectory, 40 ns; got 1 µs"):
         mf.tica(data, lag=1e6)
     with pytest.raises(mf.InputError, match=r"`lag` must be a finite number > 0"):
         mf.tica(data, lag=0)
-    with pytest.raises(mf.InputError, match=r"`dim` must be at most 8"):
+    with pytest.raises(mf.InputError, match=r"`dim` must have at most 8 components"):
         mf.tica(data, lag=20.0, dim=9)
     with pytest.raises(mf.InputError, match=r"`dim` must be an int"):
         mf.pca(data, dim=0)
     uneven = mf.Features(np.random.default_rng(0).normal(size=(9, 2)), times=np.arange(9.0) ** 2)
     with pytest.raises(mf.InputError, match=r"`lag` must be a multiple of the time between frames"):
         mf.tica(uneven, lag=2.0)
+    with pytest.raises(mf.InputError, match=r"`tica` needs the time between frames; got a lag time of 2 ns"):
+        Reduction.parse("TICA", "2ns").frames(None, 100, known=False)
     with pytest.warns(UserWarning, match=r"1 of 2 trajectories are not longer than the lag time"):
         mf.tica([data.values[:1000], data.values[:5]], lag=10, dim=1)
 
@@ -181,9 +212,9 @@ def test_lags_as_text(text, lag, dim):
     assert Reduction.parse("TICA", text) == Reduction(lag=lag, dim=dim)
 
 
-@pytest.mark.parametrize("text", ["10", "ns", "10 min", "1us:two", "1us:0.5", "", "1,5ns"])
+@pytest.mark.parametrize("text", ["10", "ns", "10 min", "1us:two", "1us:0", "", "1,5ns", "-1ns"])
 def test_lags_that_cannot_be_read(text):
-    with pytest.raises(mf.InputError, match=r"`tica` must be a lag time with a unit"):
+    with pytest.raises(mf.InputError, match=r"`tica` must be a lag time above 0 with a unit"):
         Reduction.parse("TICA", text)
-    with pytest.raises(mf.InputError, match=r"`pca` must be the number of components, such as 2"):
-        Reduction.parse("PCA", "two")
+    with pytest.raises(mf.InputError, match=r"`pca` must be the number of components, at least 1"):
+        Reduction.parse("PCA", text.replace("10", "0"))

@@ -150,12 +150,32 @@ def test_the_same_features_of_new_files_and_what_is_saved(files, tmp_path):
     assert len(mf.assign(result, new)) == 30
 
 
+def test_names_tell_atoms_apart():
+    two = peptide_trajectory(6, box=False).stack(peptide_trajectory(6, box=False, seed=1))
+    names = mf.featurize(two, ["coordinates:name C", "torsions"]).names
+    assert {"x 0:ACE0-C", "x 1:ACE0-C"} <= set(names)
+    assert len(set(names)) == len(names)
+    same = peptide_trajectory(6, box=False)
+    for atom in same.topology.atoms:
+        atom.name = atom.element.symbol
+    assert mf.featurize(same, Distances(selection=[0, 1, 2])).names[0].endswith("#1")
+    arrays = mf.featurize(same, [np.arange(6.0), np.arange(6.0) ** 2])
+    assert arrays.names == ("column 1", "column 2")
+
+
+def test_two_sets_of_atoms_that_overlap_have_each_pair_once():
+    one = peptide_trajectory(6, box=False)
+    both = mf.featurize(one, "distances:name C O | name C O")
+    alone = mf.featurize(one, "distances:name C O")
+    assert sorted(map(sorted, map(str.split, both.names))) == sorted(map(sorted, map(str.split, alone.names)))
+    np.testing.assert_allclose(np.sort(both.values), np.sort(alone.values))
+
+
 BAD = [
     ("nonsense", r"`features` must be one of torsions, .*; got 'nonsense'"),
     ([], r"`features` must name at least one feature"),
-    ("x*torsions", r"`features` must be one of"),
-    ("1-2*torsions", r"The weight before \* in `features` must be a number"),
-    ("0*torsions", r"`weight` must be a finite number > 0"),
+    ("x*torsions", r"The weight before \* in `features` must be a finite number > 0.*; got 'x\*torsions'"),
+    ("0*torsions", r"The weight before \* in `features` must be a finite number > 0"),
     ("torsions:name C | name N", r"'torsions' in `features` takes 1 selection at most"),
     ("distances:name C | name N | name O", r"takes 2 selections at most"),
     ("distances:name C |", r"must have a selection on both sides of \|"),
@@ -164,16 +184,16 @@ BAD = [
     ("contacts", r"at least one pair of residues; got none that are 3 residues apart"),
     ("sidechains", r"must name torsions that the molecule has; there is no chi"),
     ("torsions:resname ACE", r"there is no phi or psi in 'resname ACE'"),
-    ("groups:name C", r"`groups` must be two groups of atoms or more"),
+    ("groups:name C", r"`features` must have two groups of atoms or more; got 1"),
     (Torsions(quartets=[[0, 1, 2, 99]]), r"`quartets` must be four atoms in \[0, 11\]"),
     (Distances(pairs=[[0, 99]]), r"`pairs` must be two atoms in \[0, 11\]"),
-    (Coordinates(selection="name CB"), r"`fit` must select at least 3 atoms"),
+    (Coordinates(selection="name CB"), r"must be superposed by at least 3 atoms, .*; got 1"),
     (Coordinates(selection="name C", reference=np.zeros((2, 3))), r"`reference` must have the fitted atoms"),
     (lambda part: part.xyz, r"must return one row of numbers per frame; <lambda> returned shape"),
     (Function(function=md.compute_rg, names=["a", "b"]), r"`names` must name the 1 columns"),
     (np.zeros(3), r"must have one row per frame, 6; got shape \(3,\)"),
     (Given(data=np.zeros(6), names=["a", "b"]), r"`names` must name the 1 columns"),
-    ([np.zeros(6), np.ones(6)], r"must be different columns; got 'column 1' twice"),
+    ([Given(data=np.zeros(6), names=["a"])] * 2, r"must be different columns; got 'a' twice"),
     (["torsions", "torsions"], r"must be different columns; got 'phi ALA1' twice"),
     (np.full(6, np.nan), r"`features` must be finite"),
     (lambda part: np.full(len(part), np.nan), r"Features must be finite; .* in frame 0"),
@@ -191,6 +211,8 @@ def test_other_bad_input(tmp_path):
     frames = peptide_trajectory(6, box=False)
     with pytest.raises(TypeError, match=r"`features` must be texts such as 'torsions'"):
         mf.featurize(frames, 3)
+    with pytest.raises(mf.InputError, match=r"`weight` must be a finite number > 0"):
+        Torsions(weight=0)
     with pytest.raises(FileNotFoundError, match=r"Columns in `features` must be existing files"):
         mf.featurize(frames, "columns:nowhere.npy")
     with pytest.raises(
