@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _LOOK = 1 << 16
 #: Frames whose beginnings are looked for at a time.
 _MANY = 4096
+#: Coordinates that are unpacked in one go when single frames are read.
+_PART_BYTES = 1 << 24
 _CUT = "then the file ends too early"
 
 
@@ -29,7 +31,7 @@ def chunks(path: str, topology: "md.Topology", size: int) -> Iterator["md.Trajec
             if len(starts) == 1:
                 break
             place = int(starts[-1])
-            frames, bad = _unpack(file, starts, topology)
+            frames, bad = _unpack(*_read_bytes(file, starts[:-1], starts[1:]), topology)
             damage = bad or damage
             if frames is not None:
                 yield frames
@@ -39,17 +41,19 @@ def chunks(path: str, topology: "md.Topology", size: int) -> Iterator["md.Trajec
 
 
 def read(path: str, topology: "md.Topology", numbers: np.ndarray) -> Iterator["md.Trajectory"]:
-    """Yield frames of ascending numbers one by one; other frames are skipped without unpacking."""
+    """Yield frames of ascending numbers in parts; other frames are skipped without unpacking."""
+    size = max(1, _PART_BYTES // (12 * topology.n_atoms))
     with open(path, "rb") as file:
         place, first = 0, 0
         while True:
             starts, damage = _find(file, place, topology.n_atoms, _MANY)
             inside = numbers[(numbers >= first) & (numbers < first + len(starts) - 1)] - first
-            for number in inside:
-                frame, bad = _unpack(file, starts[number : number + 2], topology)
+            for part in (inside[begin : begin + size] for begin in range(0, len(inside), size)):
+                frames, bad = _unpack(*_read_bytes(file, starts[part], starts[part + 1]), topology)
+                if frames is not None:
+                    yield frames
                 if bad is not None:
                     raise bad
-                yield frame
             place, first = int(starts[-1]), first + len(starts) - 1
             if first > numbers[-1]:
                 return
@@ -97,24 +101,36 @@ def _find(file: BufferedReader, place: int, n_atoms: int, limit: int) -> tuple[n
     return np.concatenate(starts), None
 
 
+def _read_bytes(file: BufferedReader, begins: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bytes of frames one after another, with eight more, and where each frame begins among them.
+
+    A file that has become shorter meanwhile gives fewer bytes.
+    """
+    offsets = np.append(0, np.cumsum(ends - begins))
+    data = np.zeros(min(int(offsets[-1]), os.fstat(file.fileno()).st_size) + 8, np.uint8)
+    runs = np.append(0, np.flatnonzero(begins[1:] != ends[:-1]) + 1)  # frames that are adjacent in the file
+    got = 0
+    for first, last in zip(runs, np.append(runs[1:], len(begins)), strict=True):
+        file.seek(int(begins[first]))
+        got += file.readinto(data[offsets[first] : min(int(offsets[last]), len(data) - 8)].data)
+        if got < offsets[last]:
+            break
+    return data[: got + 8], offsets
+
+
 def _unpack(
-    file: BufferedReader, starts: np.ndarray, topology: "md.Topology"
+    data: np.ndarray, offsets: np.ndarray, topology: "md.Topology"
 ) -> "tuple[md.Trajectory | None, Exception | None]":
     """Return the frames up to the first that is damaged, and what is wrong with that."""
     import mdtraj as md
 
     from mdfuzzy._kernels.xtc import CUT, WHOLE, unpack
 
-    length = int(starts[-1] - starts[0])
-    data = np.zeros(min(length, os.fstat(file.fileno()).st_size - int(starts[0])) + 8, np.uint8)
-    file.seek(int(starts[0]))
-    got = file.readinto(data[:-8].data)
-    data = data[: got + 8]
-    n = len(starts) - 1
+    n = len(offsets) - 1
     xyz, head = np.empty((n, topology.n_atoms, 3), np.float32), np.empty((n, 10), np.float32)
     states = np.empty(n, np.int64)
     with using_threads(None):
-        share(unpack, n, data, starts - starts[0], xyz, head, states)
+        share(unpack, n, data, offsets, xyz, head, states)
     damage = None
     if states.any():
         bad = int(np.argmax(states != WHOLE))

@@ -147,7 +147,7 @@ def test_disk_that_fails_is_no_damage(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("box", [True, False])
 @pytest.mark.parametrize("atoms", [3, 9, 10, 12])
-def test_xtc_as_mdtraj_reads_it(tmp_path, atoms, box):
+def test_xtc_as_mdtraj_reads_it(tmp_path, monkeypatch, atoms, box):
     trajectory = peptide_trajectory(30, box=box).atom_slice(range(atoms))
     path = str(save(trajectory, tmp_path / "a.xtc"))
     expected = md.load(path, top=trajectory.topology)
@@ -157,8 +157,11 @@ def test_xtc_as_mdtraj_reads_it(tmp_path, atoms, box):
     for name in ("xyz", "time", "unitcell_lengths", "unitcell_angles"):
         ours, theirs = getattr(found, name), getattr(expected, name)
         assert ours is theirs is None or (np.array_equal(ours, theirs) and ours.dtype == theirs.dtype), name
-    chosen = list(_xtc.read(path, trajectory.topology, np.array([0, 11, 29])))
-    np.testing.assert_array_equal(md.join(chosen).xyz, expected.xyz[[0, 11, 29]])
+    for part_bytes in (1, 1 << 24):
+        monkeypatch.setattr(_xtc, "_PART_BYTES", part_bytes)
+        chosen = list(_xtc.read(path, trajectory.topology, np.array([0, 10, 11, 12, 29])))
+        assert len(chosen) == (5 if part_bytes == 1 else 1)
+        np.testing.assert_array_equal(md.join(chosen).xyz, expected.xyz[[0, 10, 11, 12, 29]])
     assert _xtc.count(path) == 30
 
 
