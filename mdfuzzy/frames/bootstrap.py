@@ -57,7 +57,7 @@ class BootstrapUnits(ReadOnly):
     @property
     def words(self) -> str:
         """The units that are drawn, in words, for messages."""
-        return "whole trajectories" if self.block is None else f"blocks of {self.block:,} frames"
+        return "whole trajectories" if self.block is None else f"{len(self)} blocks of {self.block:,} frames"
 
     def draw(self, n_bootstrap: int, *, seed: int) -> np.ndarray:
         """Return how often each sample draws each part, (n_bootstrap, U) int64; no rows for a single part."""

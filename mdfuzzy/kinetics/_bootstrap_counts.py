@@ -76,7 +76,7 @@ class CountSampler:
         self.words = (
             f"bootstrap samples of {self._units.words}"
             if len(self._draws)
-            else "samples of the posterior (too few independent trajectories or blocks for a bootstrap)"
+            else "samples of the posterior (a bootstrap needs five independent trajectories or blocks)"
         )
 
     def __len__(self) -> int:

@@ -65,7 +65,7 @@ class StateFractions(ReadOnly):
     >>> labels = np.random.default_rng(1).integers(2, size=900)
     >>> found = mf.state_fractions(labels, [900])
     >>> found.values.round(1), bool(found.low[0] < 0.5 < found.high[0]), found.drawn
-    (array([0.5, 0.5]), True, 'blocks of 10 frames')
+    (array([0.5, 0.5]), True, '90 blocks of 10 frames')
     """
 
     values: np.ndarray

@@ -152,8 +152,8 @@ class Settings:
     )
     bandwidth: float | None = _setting(
         None,
-        "Bandwidth of the kernels of density 'kde' and kernel 'gaussian', in the unit of the distances (nm "
-        "for RMSD). Default: chosen by maximum likelihood.",
+        "Bandwidth of the kernels if density is 'kde' or kernel is 'gaussian', in the unit of the distances "
+        "(nm for RMSD). Default: chosen by maximum likelihood.",
         _positive,
         expert=True,
     )
@@ -178,8 +178,8 @@ class Settings:
     )
     core_rule: CoreRule = _setting(
         "reach",
-        "Extent of a core around its peak. reach: large enough that the walk from the frames of the basin "
-        "reaches the core before any other; prominence: down by half the prominence threshold; point: the "
+        "Extent of a core around its peak. reach: large enough that most frames of the basin have their "
+        "largest membership in its state; prominence: down by half the prominence threshold; point: the "
         "peak alone; saddle: half-way down to the saddle; share: a fraction of the basin.",
         expert=True,
     )
@@ -239,7 +239,8 @@ class Settings:
     validate: bool = _setting(False, "Also test Markov models of the states and choose a lag time.")
     bootstrap: int = _setting(
         0,
-        "Number of bootstrap samples of the trajectories that measure the support of each state.",
+        "Number of bootstrap samples used to see how often each state is found again (its support). "
+        "Intervals of populations have a bootstrap of their own.",
         _count(0),
     )
     seed: int = _setting(0, "Random seed of the bootstrap.", _count(0))

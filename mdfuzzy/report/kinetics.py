@@ -42,7 +42,7 @@ def _interval(model: Equilibrium) -> str:
         return "There are no intervals: no bootstrap sample could be drawn."
     return (
         f"Ranges are {100 * model.confidence:g} % intervals from {model.n_bootstrap} bootstrap samples of "
-        f"{model.drawn}. A range is open where samples lack the transitions that bound it."
+        f"{model.drawn}. A range has no limit where some samples contain no transition of the kind needed."
     )
 
 
@@ -109,7 +109,8 @@ def _passage_times(model: Equilibrium, n_states: int) -> str:
 
 def _words(paths: Pathways) -> str:
     return (
-        f"From state {paths.source} to state {paths.target}, the two sides of the slowest process: "
+        f"The slowest process is the exchange between states {paths.source} and {paths.target}. "
+        f"From {paths.source} to {paths.target} it takes "
         f"{duration(paths.time, paths.unit)} on average "
         f"({time_span(paths.time_low, paths.time_high, paths.unit)})."
     )

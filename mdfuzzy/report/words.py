@@ -98,7 +98,9 @@ def headline(result: Result) -> str:
         cards.append(
             ("simulated", duration(total, "ps"), f"a frame every {duration(step, 'ps')}" if step else "")
         )
-    note = "that of the simulation" if memberships.beta == 2 else "2 is that of the simulation"
+    note = (
+        "the temperature of the simulation" if memberships.beta == 2 else "2: temperature of the simulation"
+    )
     beta = "∞" if np.isinf(memberships.beta) else f"{memberships.beta:.3g}"
     cards.append(("walk temperature (beta)", beta, note))
     return "".join(
@@ -285,7 +287,8 @@ def splits_table(result: Clustering) -> str:
         if verdict == "structural" and why
     ]
     if reasons:
-        found += f'\n<p class="note reasons">Not shown to be kinetic: state {escape("; ".join(reasons))}.</p>'
+        text = "Not shown to be kinetic at the level of their split: state " + "; ".join(reasons)
+        found += f'\n<p class="note reasons">{escape(text)}.</p>'
     if result.tree.in_time is not None:
         found += f"\n<p>{escape(str(result.tree.in_time))}.</p>"
     return found

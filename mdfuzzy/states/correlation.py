@@ -59,8 +59,8 @@ class NeighborsInTime:
 
     def __str__(self) -> str:
         return (
-            f"{self.share:.1%} of the neighbours lie within {CLOSE} frames of the same trajectory "
-            f"({self.chance:.1%} by chance)"
+            f"{100 * self.share:.1f} % of the neighbours of a frame lie within {CLOSE} frames of it in the "
+            f"same trajectory ({100 * self.chance:.1f} % by chance)"
         )
 
 

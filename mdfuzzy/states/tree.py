@@ -200,10 +200,10 @@ class StateTree(ReadOnly):
         if self.doubts:
             return f"{number}, POORLY determined: {'; '.join(self.doubts)}"
         return (
-            f"{number}, well determined: the least certain state could be noise with p = {self.p_state:.1g}, "
-            f"the strongest peak that is not a state with p = {self.p_noise:.1g}; states of fewer than "
-            f"{self.smallest_state:,} frames ({100 * self.smallest_state / self.n_frames:.2g} %) cannot be "
-            "detected"
+            f"{number}, well determined. Noise alone would produce the least certain state with a "
+            f"probability of {self.p_state:.1g}, and the strongest rejected peak with {self.p_noise:.1g}. "
+            f"States of fewer than {self.smallest_state:,} frames "
+            f"({100 * self.smallest_state / self.n_frames:.2g} %) cannot be detected"
         )
 
     def at(self, *, n_states: int | None = None, prominence: float | None = None) -> np.ndarray:

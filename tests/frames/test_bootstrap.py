@@ -33,7 +33,7 @@ def test_five_trajectories_are_drawn_whole():
 def test_few_trajectories_are_cut_into_blocks_that_hold_every_frame_once():
     units = bootstrap_units([100, 7, 65], inefficiency=3.0)
     assert units.block == 12  # 3 (172 / 3)^(1/3), rounded up
-    assert units.words == "blocks of 12 frames"
+    assert units.words == f"{len(units)} blocks of 12 frames"
     assert units.trajectories.tolist() == [0] * 8 + [1] + [2] * 5
     for trajectory, length in enumerate([100, 7, 65]):
         own = units.trajectories == trajectory

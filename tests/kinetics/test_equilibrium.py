@@ -61,7 +61,7 @@ def test_blocks_of_one_trajectory_keep_every_pair():
     assert len(counts) == len(units) > 10
     assert_array_equal(counts.sum(axis=0), pair_counts(dtrajs, 3).sum(axis=0))
     found = kinetics.estimate_equilibrium(dtrajs, lag=1, n_bootstrap=20)
-    assert found.drawn == f"blocks of {units.block:,} frames"
+    assert found.drawn == f"{len(units)} blocks of {units.block:,} frames"
     assert np.isfinite(found.mfpt_high).all()
 
 

@@ -77,7 +77,7 @@ def test_says_what_it_chose_and_why():
     assert list(result.chosen) == ["k", "dimension", "prominence"]
     assert result.chosen["k"].startswith("k = 22 neighbours per frame, from the number of frames (600)")
     assert "from the distances to 44 neighbours" in result.chosen["dimension"]
-    assert ": 2 states, well determined: the least certain state" in result.chosen["prominence"]
+    assert ": 2 states, well determined. Noise alone would produce the least" in result.chosen["prominence"]
     text = result.summary()
     assert text.startswith(
         "Clustering(2 states of 600 frames, k=22, beta=2 (walk temperature; 2 is that of the simulation))"

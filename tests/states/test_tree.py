@@ -257,7 +257,7 @@ def test_neighbors_in_time_of_a_line():
     assert found.share == pytest.approx(1 - 6 / 4000)  # six neighbours across the border
     assert found.large
     assert 2 < found.inefficiency < 5.1
-    assert "99.9% of the neighbours lie within 100 frames of the same trajectory" in str(found)
+    assert "99.9 % of the neighbours of a frame lie within 100 frames of it in the same" in str(found)
 
 
 @pytest.mark.parametrize("lengths", [[], [1.5], [[3]], [10, -1], [5]])
