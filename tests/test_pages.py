@@ -33,7 +33,8 @@ def test_page_is_what_its_results_say(name, tmp_path):
         shutil.copy(result, tmp_path)
     page = write_page(tmp_path).read_text(encoding="utf-8")
     assert page == (folder / "index.md").read_text(encoding="utf-8"), "made by hand? See benchmarks/README.md"
-    assert page.count("\n## ") == len(list(folder.glob("*.json")))
+    sections = [path.stem for path in folder.glob("*.json") if not path.stem.endswith("_01")]  # older versions
+    assert page.count("\n## ") == len(sections)
 
 
 def test_fuzzy_c_means_is_a_fixed_point():

@@ -73,7 +73,7 @@ def independent_parts(lengths: np.ndarray, inside: np.ndarray, weights: np.ndarr
     >>> rng = np.random.default_rng(0)
     >>> inside = np.repeat(rng.integers(2, size=(300, 1)), 20, axis=0).astype(float)  # inefficiency 20
     >>> independent_parts(np.array([6000]), inside, np.ones(6000)).words
-    '46 blocks of 133 frames'
+    '45 blocks of 133 frames'
     """
     if len(lengths) >= ENOUGH_TRAJECTORIES:
         parts = np.arange(len(lengths))
