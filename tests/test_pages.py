@@ -33,7 +33,9 @@ def test_page_is_what_its_results_say(name, tmp_path):
         shutil.copy(result, tmp_path)
     page = write_page(tmp_path).read_text(encoding="utf-8")
     assert page == (folder / "index.md").read_text(encoding="utf-8"), "made by hand? See benchmarks/README.md"
-    sections = [path.stem for path in folder.glob("*.json") if not path.stem.endswith("_01")]  # older versions
+    sections = [
+        path.stem for path in folder.glob("*.json") if not path.stem.endswith("_01")
+    ]  # older versions
     assert page.count("\n## ") == len(sections)
 
 
