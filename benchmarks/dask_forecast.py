@@ -147,7 +147,7 @@ def sampled_forecast(folder: Path) -> dict:
         "microseconds": 1e6 * per_frame("memberships of all frames") * more,
         "exports core hours": n * per_frame(*exports) / 3600,
         "memory": first + n * (peak["all"] - first) / many["frames"],
-        "disk": n * many["megabytes"] / 1e3 / many["frames"],
+        "disk": n * (many["megabytes"] / 1e3 / many["frames"] + 12 * ATOMS / 1e9),  # and coordinates
         "to the client": n * (12 * ATOMS + 16 + 8 * (by_rmsd["states"] + 1)) / 1e9,
     }
 

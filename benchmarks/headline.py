@@ -47,7 +47,7 @@ STEPS = {
     "extension_error": "error of these memberships",
 }
 #: What happens before the pipeline asks for a step, where that is more than nothing.
-BEFORE = {"neighbors": "fingerprint of the data", "dimension": "graph"}
+BEFORE = {"neighbors": "fingerprint of the data", "peaks": "graph"}
 #: The command line scans beta with at most so many fitted frames.
 SCANNED = 100_000
 #: What the run with all frames should stay below.
@@ -60,6 +60,7 @@ class TimedStore:
 
     def __init__(self, store: mf.RunDir, clock: Clock) -> None:
         self._store, self._clock = store, clock
+        self._written: set[str] = set()
 
     def lock(self) -> AbstractContextManager:
         """Let no other run use the folder."""
@@ -72,8 +73,8 @@ class TimedStore:
         return key
 
     def get(self, name: str, *, key: str = "") -> dict[str, np.ndarray] | None:
-        """Ask for a result; the step begins."""
-        self._clock.lap(BEFORE.get(name, "between steps"))
+        """Ask for a result; the step begins, unless it is read again from the files just written."""
+        self._clock.lap("writing results" if name in self._written else BEFORE.get(name, "between steps"))
         return self._store.get(name, key=key)
 
     def put(self, name: str, *, key: str = "", growing: bool = False, **arrays: np.ndarray) -> None:
@@ -81,6 +82,7 @@ class TimedStore:
         self._clock.lap(STEPS.get(name, name))
         self._store.put(name, key=key, growing=growing, **arrays)
         self._clock.lap("writing results")
+        self._written.add(name)
 
     def earlier(self, name: str) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
         """Return what an earlier run with some of the frames kept."""

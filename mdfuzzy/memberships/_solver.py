@@ -112,20 +112,29 @@ def solve_walk(
     SolveError
         If the accuracy cannot be reached.
     """
-    values = np.zeros((len(targets), n_targets))
-    caught = np.flatnonzero(targets >= 0)
-    values[caught, targets[caught]] = 1.0
-    if len(caught) == len(targets):
-        return Solution(values, 0.0, 0)
+    if np.all(targets >= 0):
+        return Solution(_of_targets(targets, n_targets), 0.0, 0)
     groups = [slice(first, min(first + COLUMNS, n_targets)) for first in range(0, n_targets, COLUMNS)]
     finest, borders = _finest(indptr, indices, lengths, pull, float(falloff), targets, groups)
     levels, order = build_hierarchy(finest, lengths, targets, reversible)
-    places, residual, iterations = positions(order, len(targets)), 0.0, 0
-    for group, border in zip(groups, borders, strict=True):
-        solved, left, taken = _iterate(levels, *border.arrange(places, order, group, start), tolerance)
+    places, residual, iterations, values = positions(order, len(targets)), 0.0, 0, np.empty((0, 0))
+    for group in groups:
+        solved, left, taken = _iterate(
+            levels, *borders.pop(0).arrange(places, order, group, start), tolerance
+        )
+        if not len(values):  # memory is at its peak before
+            values = _of_targets(targets, n_targets)
         values[order, group] = solved[:, : group.stop - group.start]
         residual, iterations = max(residual, left), max(iterations, taken)
     return Solution(values, residual, iterations)
+
+
+def _of_targets(targets: np.ndarray, n_targets: int) -> np.ndarray:
+    """Return the probabilities of the targets themselves, and zeros for all other points."""
+    values = np.zeros((len(targets), n_targets))
+    caught = np.flatnonzero(targets >= 0)
+    values[caught, targets[caught]] = 1.0
+    return values
 
 
 class _Border(NamedTuple):
