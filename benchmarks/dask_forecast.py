@@ -1,5 +1,9 @@
-"""What dask_scaling.py measured as tables, and what more frames would take."""
+"""What dask_scaling.py measured as tables, and what more frames would take.
 
+python benchmarks/dask_forecast.py docs/performance    # forecasts from the latest results there
+"""
+
+import argparse
 import json
 from pathlib import Path
 
@@ -205,3 +209,24 @@ def goal(found: dict) -> str:
     """Say whether the goal is met."""
     worst = max(each["scattered"] / each["local"] - 1 for each in found["runs"])
     return f"{worst:+.0%} at most, goal {GOAL:+.0%}: {'met' if worst <= GOAL else 'MISSED'}"
+
+
+def main() -> None:
+    """Compute both forecasts again, and write the page."""
+    from performance import write_result
+
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args().folder
+    dask, whole = (
+        json.loads((folder / f"{name}.json").read_text("utf-8")) for name in ("dask", "dask_whole")
+    )
+    forecasts = forecast(folder, dask["shards"]["shard_cost"])
+    write_result(folder, "dask", dask | {"forecasts": forecasts})
+    write_result(folder, "dask_whole", whole | {"forecast": sampled_forecast(folder)})
+
+
+if __name__ == "__main__":
+    main()
