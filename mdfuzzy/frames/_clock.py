@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mdfuzzy._messages import counted, warn_user
+from mdfuzzy._messages import counted, duration, warn_user
 
 #: The relative difference from the given times above which times of a file are wrong; less is rounding.
 _TOLERANCE = 0.01
@@ -69,8 +69,8 @@ class Clock:
             files = name
         first = "" if len(self._seen) == 1 else f", the first {name}"
         warn_user(
-            f"`timestep` is {self.timestep:g} ps and replaces the times in {files}{first}: they are "
-            f"{step:.4g} ps apart there. If those are right, leave it out."
+            f"`timestep` is {duration(float(self.timestep or 0), 'ps')} and replaces the times in "
+            f"{files}{first}: they are {duration(step, 'ps')} apart there. If those are right, leave it out."
         )
 
 

@@ -11,6 +11,10 @@ _PEPTIDE = 8
 _IN_TIME = 0.5
 #: Above this dimension the distances to near and to far frames are too similar for a density estimate.
 _DIMENSION = 8.0
+#: With fewer exits from a state, the time in it is not known.
+_EXITS = 10
+#: Below this ratio to the time in random order a state does not last; a kinetic state needs 5.
+_RATIO = 2.0
 
 
 def neighbors_in_time(result: Clustering) -> float:
@@ -34,8 +38,8 @@ def feature_advice(result: Clustering) -> str | None:
     """Return a sentence with options to try if RMSD is a poor metric for a flexible molecule; else None.
 
     RMSD is a poor metric if most neighbours of a frame are just the frames before and after it. It also is if
-    the states are not well determined and the frames fill so many dimensions that all are about equally far
-    apart.
+    the frames fill so many dimensions that all are about equally far apart, and the states are not well
+    determined or do not last.
 
     Examples
     --------
@@ -47,7 +51,7 @@ def feature_advice(result: Clustering) -> str | None:
     if data is None or not data.metric.superpose or data.topology is None:
         return None
     in_time = neighbors_in_time(result)
-    unclear = result.n_states == 1 or not result.tree.well_determined
+    unclear = result.n_states == 1 or not result.tree.well_determined or _do_not_last(result)
     if in_time < _IN_TIME and not (unclear and result.dimension >= _DIMENSION):
         return None
     why = (
@@ -67,6 +71,19 @@ def feature_advice(result: Clustering) -> str | None:
         f"RMSD shows {states}, but {why}. Features may show the slow motions better: rerun with {options} "
         "and another -o."
     )
+
+
+def _do_not_last(result: Clustering) -> bool:
+    """Return whether the molecule leaves every state about as soon as frames in random order would.
+
+    Such states differ in their structure only. In many dimensions they are often flips of side chains.
+    """
+    splits = result.splits
+    if splits is None:
+        return False
+    states = splits.states >= 0
+    exits, ratio = splits.exits[states], (splits.dwell / splits.shuffled)[states]
+    return "kinetic" not in splits.verdicts and bool((exits >= _EXITS).all() and (ratio < _RATIO).all())
 
 
 def _lag(picoseconds: float) -> str:

@@ -8,9 +8,10 @@ import numpy as np
 from mdfuzzy._check import InputValueError, ReadOnly, check_int, check_real, check_type, read_only
 from mdfuzzy.frames.bootstrap import bootstrap_units, interval, statistical_inefficiency
 from mdfuzzy.frames.features import Features
-from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.clustering import Clustering
+from mdfuzzy.pipeline.describing import describe_frames
 
+_TINY = np.finfo(float).tiny
 #: Number of columns whose sums are computed together.
 _AT_ONCE = 500
 
@@ -132,8 +133,9 @@ def compare_states(
     a, b : int
         The two states.
     features : Features, optional
-        Features of the same frames. The default is the clustered features; it is the backbone torsions if
-        frames were compared by RMSD, or if components (TICA) were clustered and the molecule has torsions.
+        Features of the same frames. The default is the clustered features; if components (TICA) of features
+        were clustered, it is these features, computed again from the files for up to 10,000 frames of each
+        state. If frames were compared by RMSD, it is the backbone torsions.
     n_bootstrap : int
         Number of bootstrap samples.
     confidence : float
@@ -166,24 +168,31 @@ def compare_states(
     if a == b:
         raise InputValueError(f"`a` and `b` must be different states; got {a} twice.")
     check_real("confidence", confidence, above=0, at_most=1)
-    data = default_features(result.data) if features is None else features
-    if len(data) != len(result):
-        raise InputValueError(
-            f"`features` must be of the frames of `result`, {len(result):,}; got {len(data):,}."
-        )
-    assert result.data is not None, "there are features"
     labels = result.memberships.hard
     both = np.stack([labels == a, labels == b])
+    if features is None:
+        described = describe_frames(result.data, both)
+        data, frames = described.features, described.frames
+    else:
+        data, frames = features, np.arange(len(result))
+        if len(data) != len(result):
+            raise InputValueError(
+                f"`features` must be of the frames of `result`, {len(result):,}; got {len(data):,}."
+            )
+    assert result.data is not None, "there are features"
     weights = np.ones(len(labels)) if result.data.weights is None else result.data.weights
     series = result.data.split(both[0].astype(np.float64) - both[1])
     units = bootstrap_units(result.data.lengths, inefficiency=statistical_inefficiency(series))
     drawn = units.draw(n_bootstrap, seed=seed)
     samples = np.concatenate([np.ones((1, len(units)), np.int64), drawn])
-    starts = np.concatenate([[0], np.cumsum(units.lengths)[:-1]])
+    unit_of = np.repeat(np.arange(len(units)), units.lengths)[frames]
+    counted = (both * weights)[:, frames]
+    # Each state counts with all its frames, also if some of them were described.
+    counted *= ((both * weights).sum(axis=1) / np.maximum(counted.sum(axis=1), _TINY))[:, None]
     parts = []
     for first in range(0, data.columns.shape[1], _AT_ONCE):
         at = slice(first, first + _AT_ONCE)
-        sums = _sums(data.columns[:, at], data.periods[at], both * weights, starts)
+        sums = _sums(data.columns[:, at], data.periods[at], counted, unit_of, len(units))
         parts.append(_effects(samples, sums, data.periods[at]))
     means, difference, effect = (np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))
     known = effect[1:][np.isfinite(effect[1:]).all(axis=1)]
@@ -202,55 +211,33 @@ def compare_states(
     )
 
 
-def has_features(data: Trajectories | None) -> bool:
-    """Return whether the states of these data can be described without additional features."""
-    return data is not None and (not data.metric.superpose or bool(data.residues))
-
-
-def default_features(data: Trajectories | None) -> Trajectories:
-    """Return the features that describe states by default, or raise."""
-    made = data.featurizer if data is not None else None
-    if data is not None and not data.metric.superpose and (made is None or not made.components):
-        return data
-    if data is not None and data.phi is not None and data.psi is not None and data.residues:
-        names = [f"{angle} {residue}" for angle in ("phi", "psi") for residue in data.residues]
-        values = np.concatenate([data.phi, data.psi], axis=1)
-        return Features(
-            data.split(values),
-            names=names,
-            units="degrees",
-            periodic=range(values.shape[1]),
-            times=data.times,
-        )
-    if data is not None and not data.metric.superpose:
-        return data
-    raise InputValueError(
-        "`features` must be given: the frames have no backbone torsions by which states could be described. "
-        "Use mf.featurize(frames, 'distances'), for example."
-    )
-
-
 def _sums(
-    values: np.ndarray, periods: tuple[float | None, ...], weights: np.ndarray, starts: np.ndarray
+    values: np.ndarray,
+    periods: tuple[float | None, ...],
+    weights: np.ndarray,
+    unit_of: np.ndarray,
+    n_units: int,
 ) -> np.ndarray:
-    """Return sums over the frames of every unit, (2 states, units, 3, d): weights, first and second moments.
+    """Return sums over the frames of every unit, (2 states, units, 4, d): weights, moments, and the centre.
 
-    For periodic columns the two moments are the sums of the cosine and of the sine.
+    The first and second moments are about the centre. For periodic columns they are the sums of the cosine
+    and of the sine.
     """
-    found = np.empty((2, len(starts), 3, values.shape[1]))
+    found = np.zeros((2, n_units, 3, values.shape[1]))
+    present, starts = np.unique(unit_of, return_index=True)
     turn = np.array([np.nan if period is None else 2 * np.pi / period for period in periods])
     periodic = np.isfinite(turn)
     centre = values.mean(axis=0, dtype=np.float64)
     for state in (0, 1):
         weight = weights[state][:, None]
-        found[state, :, 0] = np.add.reduceat(weight, starts)
+        found[state, present, 0] = np.add.reduceat(weight, starts)
         first = values - centre
         second = first**2
         angles = values[:, periodic] * turn[periodic]
         first[:, periodic], second[:, periodic] = np.cos(angles), np.sin(angles)
-        found[state, :, 1] = np.add.reduceat(weight * first, starts)
-        found[state, :, 2] = np.add.reduceat(weight * second, starts)
-    return np.concatenate([found, np.broadcast_to(centre, (2, len(starts), 1, len(centre)))], axis=2)
+        found[state, present, 1] = np.add.reduceat(weight * first, starts)
+        found[state, present, 2] = np.add.reduceat(weight * second, starts)
+    return np.concatenate([found, np.broadcast_to(centre, (2, n_units, 1, len(centre)))], axis=2)
 
 
 def _effects(

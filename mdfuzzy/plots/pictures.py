@@ -17,7 +17,8 @@ from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.pipeline.clustering import Clustering
-from mdfuzzy.pipeline.comparison import compare_states, has_features
+from mdfuzzy.pipeline.comparison import compare_states
+from mdfuzzy.pipeline.describing import has_features
 from mdfuzzy.plots.betas import beta_scan
 from mdfuzzy.plots.differences import state_differences
 from mdfuzzy.plots.ensembles import assigned_fractions, ensemble_fractions, ensemble_maps

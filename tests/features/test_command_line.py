@@ -28,6 +28,12 @@ def test_run_assign_and_load_again(tmp_path, capsys):
     loaded = mf.RunDir(out).load()
     assert loaded.data.names == ("TIC 1", "TIC 2")
     assert loaded.data.has_structures
+    found = mf.compare_states(loaded, 0, 1)
+    every = mf.featurize([ALA2[0], ALA2[1]], ["torsions", "distances:name C"], top=ALA2[3], stride=20)
+    chosen = mf.compare_states(loaded, 0, 1, features=every)
+    assert found.names == every.names
+    np.testing.assert_allclose(found.effect, chosen.effect, rtol=1e-6)
+    np.testing.assert_allclose(found.low, chosen.low, rtol=1e-6)
     assert main(["assign", out, ALA2[0], "--stride", "20"]) == 0
     assert "1,000 frames" in capsys.readouterr().out
     assert main(["assign", out, ALA2[0], "--align", "name CA"]) == 2

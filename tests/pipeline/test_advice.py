@@ -8,12 +8,17 @@ import mdfuzzy as mf
 from mdfuzzy.pipeline.advice import feature_advice
 
 
-def rigid_body_with_noise(n_atoms: int, noise: float) -> mf.Clustering:
-    """Frames of a chain whose atoms move independently: one state in many dimensions."""
+def rigid_body_with_noise(n_atoms: int, noise: float, period: int = 0) -> mf.Clustering:
+    """Frames of a chain whose atoms move independently: one state in many dimensions.
+
+    With a period, a part of the chain is somewhere else in every second stretch of so many frames.
+    """
     rng = np.random.default_rng(0)
     chain = np.zeros((n_atoms, 3))
     chain[:, 0] = 0.38 * np.arange(n_atoms)
     xyz = chain + rng.normal(scale=noise, size=(600, n_atoms, 3))
+    if period:
+        xyz[np.arange(600) // period % 2 == 1, : n_atoms // 2, 1] += 2.0
     import mdtraj as md
 
     top = md.Topology()
@@ -33,6 +38,18 @@ def test_one_state_in_many_dimensions_gets_advice():
     advice = feature_advice(result)
     assert advice is not None
     assert "--features distances --tica" in advice
+
+
+def test_states_that_do_not_last_get_advice():
+    fast, slow = rigid_body_with_noise(12, 0.1, period=1), rigid_body_with_noise(12, 0.1, period=25)
+    for result in (fast, slow):
+        assert result.n_states == 2
+        assert result.tree.well_determined
+        assert result.dimension >= 8
+    advice = feature_advice(fast)
+    assert advice is not None
+    assert "RMSD shows 2 states, but the frames fill about" in advice
+    assert feature_advice(slow) is None
 
 
 def test_states_that_are_well_determined_get_none(peptide_result):
