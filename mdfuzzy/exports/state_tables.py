@@ -14,6 +14,8 @@ from mdfuzzy.exports._checks import check_result
 from mdfuzzy.kinetics import Equilibrium, Pathways
 from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.pipeline.clustering import Clustering
+from mdfuzzy.pipeline.comparison import StateComparison, compare_states, pairs_to_compare
+from mdfuzzy.pipeline.describing import has_features
 from mdfuzzy.pipeline.state_table import State, StateTable
 
 #: Columns of the table of states, each with the name that LaTeX shows.
@@ -58,14 +60,16 @@ def write_state_tables(folder: str | os.PathLike[str], result: Result, *, overwr
 
     Notes
     -----
-    Each table is written twice, as comma-separated values (``.csv``) and for LaTeX (``.tex``, with the rules
-    of the package booktabs):
+    Each table but the last is written twice, as comma-separated values (``.csv``) and for LaTeX (``.tex``,
+    with the rules of the package booktabs):
 
     - ``states``: for each state the number of frames, their fraction, the equilibrium population, the free
       energy relative to the most populated state in kT, visits and mean dwell time; in the CSV file of an
       assignment also the fraction of the fitted frames;
     - ``passage_times``: mean first-passage times between all states;
-    - ``pathways``: the pathways of the slowest process with the fraction of the flux that each carries.
+    - ``pathways``: the pathways of the slowest process with the fraction of the flux that each carries;
+    - ``differences``: the features that differ most between states, for up to four pairs of states
+      (`compare_states`).
 
     Intervals (95 %) are from a bootstrap of the trajectories.
 
@@ -92,6 +96,10 @@ def write_state_tables(folder: str | os.PathLike[str], result: Result, *, overwr
         paths = result.pathways
         tables["pathways.csv"] = lambda: pathways_csv(paths)
         tables["pathways.tex"] = lambda: pathways_latex(paths)
+    if isinstance(result, Clustering) and result.n_states > 1 and has_features(result.data):
+        tables["differences.csv"] = lambda: differences_csv(
+            [compare_states(result, a, b) for a, b in pairs_to_compare(result)]
+        )
     with new_files(folder, "tables", overwrite=overwrite) as stage:
         for name, text in tables.items():
             (stage / name).write_text(text(), encoding="utf-8")
@@ -141,6 +149,20 @@ def pathways_csv(paths: Pathways) -> str:
             "share_high": [_plain(value) for value in paths.shares_high],
         }
     )
+
+
+def differences_csv(comparisons: Sequence[StateComparison]) -> str:
+    """Return the features of pairs of states as comma-separated values, those that differ most first."""
+    table: dict[str, list[object]] = {}
+    for each in comparisons:
+        columns = {"mean_a": each.means[0], "mean_b": each.means[1], "effect": each.effect}
+        columns |= {"effect_low": each.low, "effect_high": each.high}
+        for at in each.order.tolist():
+            row = {"state_a": each.states[0], "state_b": each.states[1], "feature": each.names[at]}
+            row |= {"unit": each.units[at]} | {name: _plain(values[at]) for name, values in columns.items()}
+            for name, value in row.items():
+                table.setdefault(name, []).append(value)
+    return _csv({**table})
 
 
 def states_latex(states: StateTable) -> str:

@@ -148,6 +148,8 @@ def featurize(
         wanted = _take(cast(Any, features))
     computed = tuple(each for each in wanted if isinstance(each, Feature))
     featurizer = Featurizer.of(computed, stream.first_frame())
+    if again is not None:
+        _check_same(again, featurizer)
     featurizer.check_width(max_features)
     given = any(isinstance(each, Given) for each in wanted)
     if computed:
@@ -247,6 +249,19 @@ def _same_again(data: Any) -> tuple[Feature, ...]:
             "files. Pass the columns of the new frames."
         )
     return featurizer.features
+
+
+def _check_same(data: Any, featurizer: Featurizer) -> None:
+    """Raise unless new frames have the features of `data`, before they are reduced to components."""
+    components = data.featurizer.components
+    known = components[0].inputs if components else data.names
+    other = [name for name in known if name not in set(featurizer.names)]
+    if known != featurizer.names:
+        first = f"{len(other):,} of them are missing, the first {other[0]!r}" if other else "in another order"
+        raise InputValueError(
+            f"The features of new frames must be those of the clustered frames, {len(known):,}; got "
+            f"{len(featurizer.names):,}, {first}. Give files of the same molecule, with its topology (`top`)."
+        )
 
 
 def _words(features: Sequence[Feature | Given]) -> str:

@@ -377,6 +377,8 @@ def _span(times: list[np.ndarray]) -> str:
     length = _time(total)
     if all(len(part) == 1 for part in times):
         return length
+    if all(np.ptp(part) == 0 for part in times):
+        return "all frames of a trajectory at the same time"
     step = even_step(times)
     return f"{length}, frames at uneven times" if step is None else f"{length}, a frame every {_time(step)}"
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from mdfuzzy.frames.features import Features
 from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.pipeline.describing import describe_frames
 
+#: The most pairs of states that are compared for pictures and tables.
+_PAIRS = 4
 _TINY = np.finfo(float).tiny
 #: Number of columns whose sums are computed together.
 _AT_ONCE = 500
@@ -209,6 +212,26 @@ def compare_states(
         confidence=confidence,
         resampled=units.words,
     )
+
+
+def pairs_to_compare(result: Clustering) -> list[tuple[int, int]]:
+    """Return the pairs of states with most transitions, then those of the largest states; at most four.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> frames = mf.datasets.alanine_dipeptide(stride=10)
+    >>> len(pairs_to_compare(mf.cluster(frames, mf.Settings(n_states=3))))
+    3
+    """
+    largest = list(combinations(range(min(result.n_states, _PAIRS)), 2))
+    counts: dict[tuple[int, int], int] = {}
+    regions = result.transition_regions
+    if regions is not None and regions.transitions is not None:
+        seen = [*regions.others.tolist(), *np.column_stack([regions.pairs, regions.transitions]).tolist()]
+        counts = {(min(a, b), max(a, b)): number for a, b, number in seen if number}
+    pairs = [*sorted(counts, key=lambda pair: (-counts[pair], pair)), *largest]
+    return list(dict.fromkeys(pairs))[:_PAIRS]
 
 
 def _sums(

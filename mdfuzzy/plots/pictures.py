@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -17,7 +16,7 @@ from mdfuzzy.kinetics import Calibration, ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.pipeline.clustering import Clustering
-from mdfuzzy.pipeline.comparison import compare_states
+from mdfuzzy.pipeline.comparison import compare_states, pairs_to_compare
 from mdfuzzy.pipeline.describing import has_features
 from mdfuzzy.plots.betas import beta_scan
 from mdfuzzy.plots.differences import state_differences
@@ -26,7 +25,7 @@ from mdfuzzy.plots.figures import overview, projection_of
 from mdfuzzy.plots.forecasts import reliability
 from mdfuzzy.plots.formats import DPI, Format
 from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
-from mdfuzzy.plots.networks import list_links, state_network
+from mdfuzzy.plots.networks import state_network
 from mdfuzzy.plots.peaks import persistence_diagram, prominences
 from mdfuzzy.plots.planes import Kind, draw
 from mdfuzzy.plots.projections import Projection
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
 Picture = Callable[[], "Figure | SubFigure"]
 #: Timelines that are written, at most.
 _TIMELINES = 4
-#: Pairs of states that are compared.
-_COMPARED = 4
 #: States that get a picture of their own unless one is asked for by its number: each takes seconds.
 _STATES = 20
 
@@ -171,7 +168,7 @@ def _pictures(result: Result, projection: Projection) -> dict[str, Picture]:
                 feature_series, data, result.memberships, trajectory=number
             )
     if isinstance(result, Clustering) and has_features(data):
-        for a, b in _pairs(result):
+        for a, b in pairs_to_compare(result):
             pictures[f"difference-{a}-{b}"] = partial(_difference, result, a, b)
     return pictures
 
@@ -209,16 +206,6 @@ def _evidence(result: Clustering, projection: Projection) -> dict[str, Picture]:
         pictures["ensembles"] = lambda: ensemble_fractions(compare_ensembles(result)).figure
         pictures["ensemble-maps"] = lambda: ensemble_maps(projection, result)
     return pictures
-
-
-def _pairs(result: Clustering) -> list[tuple[int, int]]:
-    """Return the pairs of states to compare: those with most transitions, then the largest states."""
-    pairs = list(combinations(range(min(result.n_states, _COMPARED)), 2))
-    if result.transition_regions is not None:
-        links = [link for link in list_links(result.transition_regions) if link.transitions]
-        links.sort(key=lambda link: (-(link.transitions or 0), link.pair))
-        pairs = [*((min(link.pair), max(link.pair)) for link in links), *pairs]
-    return list(dict.fromkeys(pairs))[:_COMPARED]
 
 
 def _difference(result: Clustering, a: int, b: int) -> "Figure | SubFigure":

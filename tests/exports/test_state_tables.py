@@ -26,7 +26,7 @@ def read(path):
 def test_tables_hold_what_the_result_holds(tmp_path, result):
     folder = mf.exports.write_state_tables(tmp_path / "tables", result)
     assert sorted(path.name for path in folder.iterdir() if path.suffix) == [
-        *("passage_times.csv", "passage_times.tex", "pathways.csv", "pathways.tex"),
+        *("differences.csv", "passage_times.csv", "passage_times.tex", "pathways.csv", "pathways.tex"),
         *("states.csv", "states.tex"),
     ]
     for row, state in zip(read(folder / "states.csv"), result.states, strict=True):
@@ -34,6 +34,10 @@ def test_tables_hold_what_the_result_holds(tmp_path, result):
         for name in ("fraction", "fraction_low", "fraction_high", "population", "population_low"):
             assert float(row[name]) == pytest.approx(getattr(state, name), rel=1e-5)
         assert float(row["free_energy_kT"]) == pytest.approx(state.free_energy, rel=1e-5)
+    comparison = mf.compare_states(result, 0, 1)
+    rows = read(folder / "differences.csv")
+    assert [row["feature"] for row in rows] == [comparison.names[at] for at in comparison.order]
+    assert float(rows[0]["effect_low"]) == pytest.approx(comparison.low[comparison.order[0]], rel=1e-5)
     times = read(folder / "passage_times.csv")
     assert [(row["from"], row["to"]) for row in times] == [("0", "1"), ("1", "0")]
     assert float(times[0]["mfpt_frames"]) == pytest.approx(result.equilibrium.mfpt[0, 1], rel=1e-5)

@@ -225,6 +225,11 @@ def test_other_bad_input(tmp_path):
         mf.featurize(mf.load(frames), stride=2)
     with pytest.raises(TypeError, match=r"these came from arrays or files"):
         mf.featurize(frames, mf.Features(np.zeros((6, 1))))
+    reduced = mf.pca(mf.featurize(frames, "distances:name C O"), dim=1)
+    with pytest.raises(
+        mf.InputError, match=r"those of the clustered frames, 10; got 1, 9 of them are missing, the"
+    ):
+        mf.featurize(frames.atom_slice(range(8)), reduced)
     with pytest.raises(mf.InputError, match=r"`data` must have the features of `result`; got 'psi ALA2'"):
         mf.Features(np.zeros((6, 1)), names=["phi ALA2"]).like(
             mf.Features(np.zeros((6, 1)), names=["psi ALA2"])
