@@ -116,6 +116,10 @@ def run_ranges(work: Callable[[int, int], object], total: int, step: int, n_jobs
     >>> squares
     [0, 1, 4, 9, 16]
     """
+    if 0 < total <= step:  # threads would take longer to begin
+        thread_count(n_jobs)  # it checks the number
+        work(0, total)
+        return
     for _ in run_in_turn(work, [slice(0, total)], step, n_jobs):
         pass
 

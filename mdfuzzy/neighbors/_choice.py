@@ -2,13 +2,16 @@
 
 import logging
 import time
+from collections.abc import Callable
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
+from mdfuzzy._kernels.search.lanes import LANES
 from mdfuzzy.neighbors._groups import Chunks, Index
 from mdfuzzy.neighbors._index import build_index
-from mdfuzzy.neighbors._search import Aim, spell
+from mdfuzzy.neighbors._search import Aim
 from mdfuzzy.neighbors._symmetric import SymmetricIndex
 from mdfuzzy.neighbors._tiles import build_tiles
 from mdfuzzy.neighbors.blocks import BlockStore
@@ -17,16 +20,23 @@ logger = logging.getLogger("mdfuzzy")
 
 #: The smallest number of frames for which a choice pays; cells are used for fewer.
 FEW = 2048
-#: One frame in so many shows whether one way is clearly faster, for so many groups of queries: by how much.
-#: (From there to all frames, the time by cells grows more slowly, by a power that differs by less than 0.5.)
+#: Both ways are tried on one frame in so many, for so many groups of queries at most.
 THIN, GROUPS = 8, 4
-CLEARLY = {"cells": 1.5, "tiles": 3.0}
-#: The smallest sample of frames that is informative.
-LEAST = 512
-#: For fewer groups of queries, one of them is the hundredth that is measured.
-MANY = 200
-#: A way that takes this many times as long as the other for a few queries is not considered further.
+#: The time of a query grows about as this power of the number of frames (0.5 to 0.75 on peptides and
+#: proteins).
+GROWTH = 2 / 3
+#: The ratio of times on these frames from which the slower way is not tried on all frames. Cells gain on
+#: tiles where frames become dense: up to 8 times from one frame in 8 to all of them (20,000 of alanine
+#: dipeptide).
+CLEARLY = {"cells": 1.5, "tiles": 10.0}
+#: The share of the time of the search that a trial of the slower way on all frames may take.
+TRIAL = 0.08
+#: The most groups of queries in this trial, a hundredth of them if there are fewer.
+MOST = 32
+#: The trial ends when the slower way has taken this many times as long as the other for all of its groups.
 CLEAR = 2.0
+#: So many groups of queries that a hundredth of them makes an estimate: the search measures it by itself.
+MANY = 800
 
 
 class Way:
@@ -78,68 +88,89 @@ def choose_way(
     if known is not None:
         return build("tiles" if known["tiles"].any() else "cells")
     compile_kernels()
-    clear = _clear_way(xyz, others, aim, permutations)
-    if clear == "cells":
-        return _told(build("cells"), aim, store)
-    tiles = build("tiles")
-    if clear == "tiles" and tiles.index.__sizeof__() <= largest:
-        return _told(tiles, aim, store)
-    cells = build("cells")
-    chosen = cells
-    if tiles.index.__sizeof__() <= largest:
-        for few in (True, False):
-            seconds = {way: aim.measure(way.index, way.chunks, threads, few=few)[0] for way in (cells, tiles)}
-            chosen, other = sorted(seconds, key=seconds.__getitem__)
-            if seconds[other] > CLEAR * seconds[chosen] or len(chosen.chunks) < MANY:
-                break
-            chosen.seconds = None if few or aim.recall < 1 else seconds[chosen]
-        n = len(chosen.chunks.frames)
-        logger.info(
-            f"search method: {chosen.name} (about {spell(n * seconds[chosen])}; {other.name} would take "
-            f"{spell(n * seconds[other])}); both find the same neighbours"
-        )
-    return _kept(chosen, aim, store)
-
-
-def _kept(chosen: Way, aim: Aim, store: BlockStore | None) -> Way:
-    """Let a store remember the choice."""
+    chosen = _faster(build, aim, _sampled(xyz, others, aim, permutations))
+    if chosen.name == "tiles" and chosen.index.__sizeof__() > largest:
+        chosen = build("cells")
+    if len(chosen.chunks) >= MANY or aim.recall < 1 or aim.n_neighbors == 0:
+        chosen.seconds = None
+    elif chosen.seconds is not None:
+        chosen.seconds /= threads
     if store is not None:
         store.put(f"{aim.name}-way", tiles=np.array([chosen.name == "tiles"]))
     return chosen
 
 
-def _told(chosen: Way, aim: Aim, store: BlockStore | None) -> Way:
-    """Log a choice that was made on some of the frames."""
-    logger.info(
-        f"search method: {chosen.name} (on one frame in {THIN} the other method took more than "
-        f"{CLEARLY[chosen.name]:g} times as long); both find the same neighbours"
-    )
-    return _kept(chosen, aim, store)
+class Sampled(NamedTuple):
+    """The seconds of a way for one frame in `THIN`, on one thread."""
+
+    name: str
+    building: float
+    query: float
 
 
-def _clear_way(
+def _sampled(
     xyz: np.ndarray, others: np.ndarray | None, aim: Aim, permutations: np.ndarray | None
-) -> str | None:
-    """Return the way that is clearly faster on some of the frames; None if neither is.
+) -> list[Sampled]:
+    """Try both ways on one frame in `THIN`, and return the faster one first.
 
     Building both indices of all frames would take time. In a sample of one frame in N, the first k / N
     neighbours reach as far as the first k among all frames.
     """
     few, asked = xyz[::THIN].copy(), None if others is None else others[::THIN].copy()
-    count = -(-aim.n_neighbors // THIN)
-    if min(len(few), len(few if asked is None else asked)) < LEAST or count >= len(few):
-        return None
+    count = min(-(-aim.n_neighbors // THIN), len(few) - 1)
     aim = aim._replace(n_neighbors=count, factor=1.0)
-    seconds = {}
+    ways = []
     for name in ("cells", "tiles"):
-        way = Way(name, few, asked, None, permutations)
-        chosen = np.random.default_rng(2).permutation(len(way.chunks))[:GROUPS]
-        part = way.chunks.take(np.sort(chosen))
         begin = time.process_time()  # independent of the other load of the machine
+        way = Way(name, few, asked, 1, permutations)
+        building = time.process_time() - begin
+        groups = min(max(len(way.chunks) // 4, 2), GROUPS)
+        ways.append(Sampled(name, building, _seconds(way, aim, groups)))
+    return sorted(ways, key=lambda way: way.query)
+
+
+def _faster(build: Callable[[str], Way], aim: Aim, sampled: list[Sampled]) -> Way:
+    """Return the faster way, with the seconds of a query on one thread.
+
+    If the ways differ clearly on the sample, or if the search takes so little time that another index would
+    be a considerable part of it, the sample decides. Otherwise some queries of all frames do.
+    """
+    first, second = sampled
+    way = build(first.name)
+    n, ratio = len(way.chunks.frames), second.query / first.query
+    way.seconds = first.query * THIN**GROWTH
+    trial = THIN * second.building + LANES * (GROUPS + ratio) * way.seconds
+    if ratio > CLEARLY[first.name] or trial > TRIAL * n * way.seconds:
+        logger.info(
+            f"search method: {first.name} (on one frame in {THIN}, {second.name} took {ratio:.1f} times as "
+            "long); both find the same neighbours"
+        )
+        return way
+    other = build(second.name)
+    groups = min(max(len(way.chunks) // 100, GROUPS), MOST)
+    way.seconds = _seconds(way, aim, groups)
+    other.seconds = _seconds(other, aim, groups, limit=CLEAR * way.seconds * groups * LANES)
+    chosen, slower = sorted((way, other), key=lambda each: each.seconds or 0.0)
+    ratio = (slower.seconds or 0.0) / (chosen.seconds or 1.0)
+    logger.info(
+        f"search method: {chosen.name} (on some queries, {slower.name} took {ratio:.1f} times as long); "
+        "both find the same neighbours"
+    )
+    return chosen
+
+
+def _seconds(way: Way, aim: Aim, groups: int, *, limit: float = np.inf) -> float:
+    """Return the seconds that one thread takes for a query, from some groups, or fewer beyond a limit."""
+    chosen = np.random.default_rng(2).permutation(len(way.chunks))[:groups]
+    queries, begin = 0, time.process_time()
+    for group in chosen:
+        part = way.chunks.take(np.array([group]))
         aim.find(way.index, part, 1)
-        seconds[name] = (time.process_time() - begin) / len(part.order)
-    faster, slower = sorted(seconds, key=seconds.__getitem__)
-    return faster if seconds[slower] > CLEARLY[faster] * seconds[faster] else None
+        queries += int(part.sizes.sum())
+        spent = time.process_time() - begin
+        if spent > limit:
+            break
+    return spent / queries
 
 
 @cache

@@ -148,29 +148,58 @@ class TestChoice:
         monkeypatch.setattr("mdfuzzy.neighbors.rmsd.BLOCK", 2)
         return shapes(700, 26, seed=0)
 
-    def favour(self, monkeypatch, way: str) -> None:
-        """Let one way seem ten times as fast as the other."""
-        measure = Aim.measure
+    def favour(self, monkeypatch, way: str, *, ratio: float = 20.0) -> None:
+        """Let one way seem so many times as fast as the other, in which a query takes 1 s."""
 
-        def biased(aim, index, *rest, **options):
-            _, count = measure(aim, index, *rest, **options)
-            tiles = isinstance(index, _tiles.TileIndex)
-            return (1.0 if tiles == (way == "tiles") else 10.0), count
+        def biased(made, aim, groups, *, limit=np.inf):
+            return 1.0 if made.name == way else ratio
 
-        monkeypatch.setattr(Aim, "measure", biased)
+        monkeypatch.setattr(_choice, "_seconds", biased)
 
     def test_the_result_does_not_depend_on_it(self, frames, monkeypatch, caplog):
         results = []
         for way, other in (("cells", "tiles"), ("tiles", "cells")):
             self.favour(monkeypatch, way)
+            caplog.clear()
             with caplog.at_level("INFO", logger="mdfuzzy"):
-                near = mf.rmsd_neighbors(frames, n_neighbors=15)
-            assert f"search method: {way} (about 12 minutes; {other} would take 117 minutes" in caplog.text
+                near = mf.rmsd_neighbors(frames, n_neighbors=15, n_jobs=1)
+            assert f"search method: {way} (on one frame in 8, {other} took 20.0 times as long" in caplog.text
+            assert "about 47 minutes on 1 thread" in caplog.text  # 700 frames, 8 ** (2 / 3) s each
             graph = mf.rmsd_neighbors_within(frames, radius=float(near.distances.mean()))
             results.append((near.indices, near.distances, graph.indices, graph.distances))
             monkeypatch.undo()
             monkeypatch.setattr(_choice, "FEW", 100)
         assert_same_bits(*results)
+
+    def test_all_frames_decide_where_the_sample_does_not(self, frames, monkeypatch, caplog):
+        def biased(made, aim, groups, *, limit=np.inf):
+            """Tiles are faster on the sample, and cells on all frames."""
+            return 1.0 if (made.name == "cells") == (len(made.chunks.frames) == 700) else 5.0
+
+        monkeypatch.setattr(_choice, "_seconds", biased)
+        monkeypatch.setattr(_choice, "TRIAL", 10.0)
+        with caplog.at_level("INFO", logger="mdfuzzy"):
+            mf.rmsd_neighbors(frames, n_neighbors=15)
+        assert "search method: cells (on some queries, tiles took 5.0 times as long)" in caplog.text
+        caplog.clear()
+        monkeypatch.setattr(_choice, "TRIAL", 0.0)  # a trial would take too long
+        with caplog.at_level("INFO", logger="mdfuzzy"):
+            mf.rmsd_neighbors(frames, n_neighbors=15)
+        assert "search method: tiles (on one frame in 8, cells took 5.0 times as long)" in caplog.text
+
+    def test_a_trial_ends_at_its_limit(self, frames):
+        way = _choice.Way("tiles", frames - frames.mean(axis=1, keepdims=True), None, 1)
+        searched = []
+
+        class Counted(Aim):
+            def find(self, index, chunks, n_jobs, **options):
+                searched.append(len(chunks))
+                return super().find(index, chunks, n_jobs, **options)
+
+        assert _choice._seconds(way, Counted(5), 4, limit=0.0) > 0
+        assert searched == [1]
+        _choice._seconds(way, Counted(5), 4)
+        assert searched == [1] * 5
 
     def test_a_store_goes_on_the_way_it_began(self, frames, monkeypatch):
         class Kept(dict):
