@@ -29,7 +29,10 @@ def command(files: tuple[str, ...], **reading: Any) -> None:
     if len(files) == 1 and Path(files[0]).is_dir():
         run = mf.RunDir(files[0])
         click.echo(run.summary())
-        click.echo(run.load().summary())
+        result = run.load()
+        if result.data is not None and result.data.featurizer is not None:
+            click.echo(result.data.summary())
+        click.echo(result.summary())
         return
     frames = load_files(files, **reading)
     click.echo(frames.summary())

@@ -35,7 +35,8 @@ def frame_columns(
 ) -> dict[str, np.ndarray]:
     """Return what is known of `frames` (numbers over all trajectories), each column an array as long as it.
 
-    By default there are torsions of up to 12 residues: those of a protein would be hundreds of columns.
+    By default there are torsions of up to 12 residues: those of a protein would be hundreds of columns. For
+    the same reason, features and components that were computed are written if they are at most 24.
 
     Examples
     --------
@@ -58,6 +59,10 @@ def frame_columns(
         for name, angles in (("phi", data.phi), ("psi", data.psi)):
             if angles is not None:
                 columns[f"{name}_{residue}"] = angles[frames, place]
+    if data.featurizer is not None and len(data.names) <= 2 * _MAX_RESIDUES:
+        names = [name.replace(" ", "_") for name in data.names]
+        found = {name: data.columns[frames, at] for at, name in enumerate(names)}
+        columns |= {name: values for name, values in found.items() if name not in columns}
     if data.weights is not None:
         columns["weight"] = data.weights[frames]
     of_rows = {name: getattr(memberships, name)[frames] for name in ("values", "lost", "log_weights")}
@@ -88,6 +93,8 @@ def write_csv(file: TextIO, columns: Mapping[str, Iterable[object]], *, header: 
     texts = []
     for name, values in columns.items():
         pattern = _FORMATS.get(name.partition("_")[0])
+        if pattern is None and isinstance(values, np.ndarray) and values.dtype == np.float32:
+            pattern = "%.7g"  # the digits of single precision
         listed = values.tolist() if isinstance(values, np.ndarray) else values
         texts.append(listed if pattern is None else [pattern % value for value in listed])
     writer.writerows(zip(*texts, strict=True))

@@ -78,6 +78,7 @@ def write_table(
     - ``trajectory``, ``frame``: both from 0, the frame among the loaded ones of its trajectory;
     - ``time_ps``: in ps, if times are known;
     - ``phi_ALA2``, ``psi_ALA2``, ...: in degrees, of every residue that has both, if `torsions` are written;
+    - ``TIC_1``, ...: the clustered features, or components of features, if they are at most 24;
     - ``weight``: if frames have weights, with 1 for the largest;
     - ``state``: that of the highest membership, -1 for frames that reach no core;
     - ``core``: the core that the frame lies in, -1 outside every core;

@@ -34,8 +34,12 @@ def test_run_assign_and_load_again(tmp_path, capsys):
     assert found.names == every.names
     np.testing.assert_allclose(found.effect, chosen.effect, rtol=1e-6)
     np.testing.assert_allclose(found.low, chosen.low, rtol=1e-6)
+    assert main(["info", out]) == 0
+    assert "TIC 1: timescale" in capsys.readouterr().out
     assert main(["assign", out, ALA2[0], "--stride", "20"]) == 0
     assert "1,000 frames" in capsys.readouterr().out
+    rows = np.genfromtxt(tmp_path / "out/exports/assigned/frames.csv", delimiter=",", names=True)
+    np.testing.assert_allclose(rows["TIC_1"], loaded.data.values[: len(rows), 0], rtol=1e-5)
     assert main(["assign", out, ALA2[0], "--align", "name CA"]) == 2
     assert "--align is for runs by RMSD" in capsys.readouterr().err
     assert main(["run", *ALA2, *options, "-o", out, "--bare"]) == 0  # resumes
