@@ -71,6 +71,7 @@ from mdfuzzy.states.density import dtm_log_density as dtm_log_density
 from mdfuzzy.states.density import kde_bandwidth as kde_bandwidth
 from mdfuzzy.states.density import kde_log_density as kde_log_density
 from mdfuzzy.states.dimension import intrinsic_dimension as intrinsic_dimension
+from mdfuzzy.states.peak_tests import build_state_tree as build_state_tree
 from mdfuzzy.states.persistence import Persistence as Persistence
 from mdfuzzy.states.persistence import compute_persistence as compute_persistence
 from mdfuzzy.states.prominence import ProminenceGap as ProminenceGap
@@ -80,7 +81,6 @@ from mdfuzzy.states.stability import StateBootstrap as StateBootstrap
 from mdfuzzy.states.stability import bootstrap_states as bootstrap_states
 from mdfuzzy.states.stability import states_by_k as states_by_k
 from mdfuzzy.states.tree import StateTree as StateTree
-from mdfuzzy.states.tree import build_state_tree as build_state_tree
 from mdfuzzy.store.rundir import RunDir as RunDir
 from mdfuzzy.store.state_names import StateNames as StateNames
 

@@ -10,7 +10,7 @@ import mdfuzzy.pipeline._steps  # noqa: F401  (declares the steps)
 from mdfuzzy.pipeline._cache import Run
 from mdfuzzy.pipeline._sampled import results_of_all
 from mdfuzzy.states.cores import Cores
-from mdfuzzy.states.tree import merged_numbers
+from mdfuzzy.states.merging import merged_numbers
 
 #: Results that do not depend on the choice of the peaks that are states.
 _BEFORE_STATES = (

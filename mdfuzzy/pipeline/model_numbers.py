@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from mdfuzzy._check import InputValueError, check_real, check_type
+from mdfuzzy._messages import duration
 from mdfuzzy.kinetics import estimate_equilibrium, find_pathways
 from mdfuzzy.kinetics.dtrajs import core_dtrajs, milestone
 from mdfuzzy.pipeline.clustering import Clustering
@@ -75,6 +76,12 @@ def estimate_model(
     else:
         step = data.timestep or 1.0
         lag = max(1, round(check_real("lag_time", lag_time, above=0) / step))
+        longest, unit = int(data.lengths.max()), "frames" if data.timestep is None else "ps"
+        if lag >= longest:
+            raise InputValueError(
+                f"`lag_time` must be shorter than the longest trajectory, {duration(longest * step, unit)}; "
+                f"got {duration(lag_time, unit)}."
+            )
     dtrajs = milestone(core_dtrajs(data, result.milestones))
     model = estimate_equilibrium(dtrajs, lag=lag, timestep=data.timestep)
     paths = find_pathways(dtrajs, source, target, lag=lag, timestep=data.timestep)

@@ -17,9 +17,10 @@ from mdfuzzy.states.correlation import check_lengths
 from mdfuzzy.states.density import dtm_log_density, kde_log_density
 from mdfuzzy.states.dimension import intrinsic_dimension
 from mdfuzzy.states.noise import smooth_log_density
+from mdfuzzy.states.peak_tests import build_state_tree
 from mdfuzzy.states.persistence import Persistence, compute_persistence
 from mdfuzzy.states.reweighting import reweighted_log_density, standardise, variance_factors
-from mdfuzzy.states.tree import StateTree, build_state_tree
+from mdfuzzy.states.tree import StateTree
 
 #: Number of peaks beyond the states that are examined.
 _MORE = 5

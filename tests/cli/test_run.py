@@ -188,9 +188,9 @@ def test_running_again_computes_nothing_and_other_settings_only_what_depends_on_
     assert main(arguments(files, out, "--bare")) == 0
     first = capsys.readouterr().out
     for module, name in (
-        (_steps, "nearest_frames"),
-        (_steps, "find_reached_cores"),
-        (_steps, "solve_memberships"),
+        (_steps.neighbors, "nearest_frames"),
+        (_steps.states, "find_reached_cores"),
+        (_steps.memberships, "solve_memberships"),
     ):
         real = getattr(module, name)
         monkeypatch.setattr(
@@ -231,6 +231,13 @@ def test_kinetics(finished, tmp_path, capsys):
     assert "mean first-passage times, lag time 8 ps" in out
     assert "pathways from" in out
     assert (tmp_path / "tables" / "states.tex").exists()
+    capsys.readouterr()
+    for lag, words in [
+        ("0", "--lag must be a finite number > 0; got 0"),
+        ("9ms", "trajectory, 4 ns; got 9 ms"),
+    ]:
+        assert main(["kinetics", str(finished), "--lag", lag]) == 2
+        assert words in capsys.readouterr().err
     assert main(["kinetics", str(finished), "--from", "99"]) == 2
     assert "--from must be a state of the Markov model; got 99" in the_line(capsys.readouterr().err)
 
@@ -283,7 +290,7 @@ def test_ctrl_c_says_that_it_can_go_on(files, tmp_path):
         "import os, signal, sys\n"
         "from mdfuzzy.pipeline import _steps\n"
         "from mdfuzzy.cli import main\n"
-        "_steps.find_reached_cores = lambda *a, **o: os.kill(os.getpid(), signal.SIGINT)\n"
+        "_steps.states.find_reached_cores = lambda *a, **o: os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.exit(main(sys.argv[1:]))"
     )
     out = tmp_path / "out"
@@ -303,22 +310,24 @@ def test_files_that_end_while_a_sampled_run_reads_them(files, tmp_path, monkeypa
     copies, out = tmp_path / "in", tmp_path / "out"
     shutil.copytree(files, copies)
     command, whole = arguments(copies, out, "--bare", "--fit-frames", "500"), copies / "run1.xtc"
-    content, extend, searched = whole.read_bytes(), _steps.extend_to_all, []
+    content, extend, searched = whole.read_bytes(), _steps.memberships.extend_to_all, []
 
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_steps, "extend_to_all", interrupt)
+    monkeypatch.setattr(_steps.memberships, "extend_to_all", interrupt)
     assert main(command) == 130
-    monkeypatch.setattr(_steps, "extend_to_all", extend)
+    monkeypatch.setattr(_steps.memberships, "extend_to_all", extend)
     whole.write_bytes(content[: len(content) // 2 + 3])
     capsys.readouterr()
     assert main(command) != 0
     line = the_line(capsys.readouterr().err)
     assert re.search(r"run1\.xtc' is truncated or corrupt: \d+ frames could be read", line)
     whole.write_bytes(content)
-    search = _steps.nearest_frames
-    monkeypatch.setattr(_steps, "nearest_frames", lambda *a, **o: (searched.append(a), search(*a, **o))[1])
+    search = _steps.neighbors.nearest_frames
+    monkeypatch.setattr(
+        _steps.neighbors, "nearest_frames", lambda *a, **o: (searched.append(a), search(*a, **o))[1]
+    )
     assert main(command) == 0
     assert len(mf.RunDir(out).load()) == 1500
     assert len(searched) == 2, "only for the error of the memberships: of twice, and of half of the sample"

@@ -240,10 +240,15 @@ def test_reweighting_searches_nothing_again(tmp_path, monkeypatch):
     from mdfuzzy.pipeline import _steps
 
     done = []
-    for name in ("nearest_frames", "estimate_log_density", "compute_persistence", "solve_memberships"):
-        real = getattr(_steps, name)
+    for module, name in (
+        (_steps.neighbors, "nearest_frames"),
+        (_steps.density, "estimate_log_density"),
+        (_steps.states, "compute_persistence"),
+        (_steps.memberships, "solve_memberships"),
+    ):
+        real = getattr(module, name)
         monkeypatch.setattr(
-            _steps, name, lambda *args, real=real, name=name, **more: done.append(name) or real(*args, **more)
+            module, name, lambda *args, real=real, name=name, **more: done.append(name) or real(*args, **more)
         )
     store, data = mf.RunDir(tmp_path), biased()
     plain = data.weighted()

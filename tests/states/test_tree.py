@@ -7,8 +7,10 @@ from scipy.signal import lfilter
 
 import mdfuzzy as mf
 from mdfuzzy.states.correlation import neighbors_in_time
+from mdfuzzy.states.hills import match_peaks
+from mdfuzzy.states.merging import merged_numbers
 from mdfuzzy.states.noise import measure_noise, smooth_log_density
-from mdfuzzy.states.tree import match_peaks, merged_numbers, needed_k
+from mdfuzzy.states.tree import needed_k
 
 
 def steps(points, k=None, **options):

@@ -31,10 +31,16 @@ def frames() -> mf.Frames:
 def done(monkeypatch) -> list[str]:
     """The functions of steps that were called."""
     names: list[str] = []
-    for name in ("nearest_frames", "estimate_log_density", "find_cores", "solve_memberships", "states_by_k"):
-        real = getattr(_steps, name)
+    for module, name in (
+        (_steps.neighbors, "nearest_frames"),
+        (_steps.density, "estimate_log_density"),
+        (_steps.states, "find_cores"),
+        (_steps.memberships, "solve_memberships"),
+        (_steps.robustness, "states_by_k"),
+    ):
+        real = getattr(module, name)
         monkeypatch.setattr(
-            _steps, name, lambda *a, real=real, name=name, **o: (names.append(name), real(*a, **o))[1]
+            module, name, lambda *a, real=real, name=name, **o: (names.append(name), real(*a, **o))[1]
         )
     return names
 

@@ -19,15 +19,15 @@ from mdfuzzy.pipeline._arrays import pack, unpack
 from mdfuzzy.store import _array_folder
 
 STEPS = {
-    (_steps, "nearest_frames"): "neighbors",
+    (_steps.neighbors, "nearest_frames"): "neighbors",
     (growing, "grow_neighbors"): "neighbors",
-    (_steps, "intrinsic_dimension"): "dimension",
-    (_steps, "estimate_log_density"): "log_density",
-    (_steps, "compute_persistence"): "peaks",
-    (_steps, "find_reached_cores"): "cores",
-    (_steps, "find_cores"): "cores",
+    (_steps.density, "intrinsic_dimension"): "dimension",
+    (_steps.density, "estimate_log_density"): "log_density",
+    (_steps.states, "compute_persistence"): "peaks",
+    (_steps.states, "find_reached_cores"): "cores",
+    (_steps.states, "find_cores"): "cores",
     (_beta, "scan_beta"): "beta_scan",
-    (_steps, "solve_memberships"): "memberships",
+    (_steps.memberships, "solve_memberships"): "memberships",
 }
 
 
@@ -285,7 +285,7 @@ def test_an_interrupted_run_goes_on(tmp_path, done, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(_steps, "find_reached_cores", interrupt)
+        patch.setattr(_steps.states, "find_reached_cores", interrupt)
         with pytest.raises(KeyboardInterrupt):
             mf.cluster(blobs(), store=mf.RunDir(tmp_path))
     assert done == ["neighbors", "dimension", "log_density", "peaks"]
