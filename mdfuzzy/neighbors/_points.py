@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdfuzzy._kernels.search import points as kernels
-from mdfuzzy._kernels.search.boxes import Sketches, compact_order
+from mdfuzzy._kernels.search.boxes import PART, Sketches
+from mdfuzzy._kernels.search.order import compact_order
 from mdfuzzy.frames.symmetry import Symmetry
 from mdfuzzy.neighbors._exchanged import Exchanged
 from mdfuzzy.neighbors._groups import Chunks, Index, Kernel, group_queries
@@ -43,7 +44,7 @@ class PointIndex(Index):
     def chunks(self, others: np.ndarray, n_jobs: int | None) -> Chunks:
         """Return other points, (n, dimensions), as queries."""
         sketches, scaled = _sketched(others, self.axes, self.layout, self.scale)
-        order = compact_order(sketches.rows)
+        order = compact_order(sketches.rows, PART)
         ordered = Sketches(*(part[order] for part in sketches))
         return group_queries(
             kernels.PointQueries(scaled[order], ordered), order, np.array([len(others)]), own=False

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from mdfuzzy._kernels.search.boxes import Boxes, Sketches, compact_order, fill_boxes
+from mdfuzzy._kernels.search.boxes import PART, Boxes, Sketches, fill_boxes
 from mdfuzzy._kernels.search.lanes import LANES
+from mdfuzzy._kernels.search.order import compact_order
 
 #: The number of rows from which principal axes are computed.
 _SAMPLE = 4096
@@ -56,7 +57,7 @@ class Axes:
 
 def put_in_boxes(sketches: Sketches) -> tuple[Boxes, Sketches]:
     """Return targets in leaves, and their sketches in the order of these."""
-    order = compact_order(sketches.rows)
+    order = compact_order(sketches.rows, PART)
     ordered = Sketches(sketches.rows[order], sketches.reach[order])
     n, rows = ordered.rows.shape
     leaves = -(-n // LANES)

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdfuzzy._kernels.search import tiles as kernels
-from mdfuzzy._kernels.search.boxes import PART, Sketches, compact_order
+from mdfuzzy._kernels.search.boxes import PART, Sketches
 from mdfuzzy._kernels.search.lanes import LANES
+from mdfuzzy._kernels.search.order import compact_order
 from mdfuzzy._threads import run_ranges
 from mdfuzzy.neighbors._groups import Chunks, Index, Kernel, group_queries
 from mdfuzzy.neighbors._seeding import flatten, permute
@@ -45,7 +46,7 @@ class TileIndex(Index):
         """Return other frames, (n, atoms, 3) and centred, as queries."""
         flat = flatten(others, n_jobs)
         sketches = Sketches(self.axes.sketch(radii(others)), np.sqrt(flat.norms))
-        order = compact_order(sketches.rows)
+        order = compact_order(sketches.rows, PART)
         ordered = Sketches(*(part[order] for part in sketches))
         queries = _queries(flat.flat[order], flat.norms[order], ordered, self.modes, n_jobs)
         return group_queries(queries, order, np.array([len(others)]), own=False)

@@ -15,7 +15,9 @@ from reference.rmsd import all_rmsds, rmsd, superpose
 import mdfuzzy as mf
 from mdfuzzy._kernels.search import candidates, knn, screen
 from mdfuzzy._kernels.search.cells import AXES, two_smallest
-from mdfuzzy._kernels.search.leaves import leaf_order, principal_axes
+from mdfuzzy._kernels.search.lanes import LANES
+from mdfuzzy._kernels.search.leaves import principal_axes
+from mdfuzzy._kernels.search.order import compact_order
 from mdfuzzy._kernels.search.rmsd import squared_distance, squared_distances
 from mdfuzzy.neighbors._index import build_index
 
@@ -684,7 +686,7 @@ def test_kernels_are_cached_on_disk(tmp_path):
 def test_leaves_are_compact():
     """Median splits: each run of 64 has a box far smaller than all."""
     points = np.random.default_rng(0).uniform(size=(64 * 8, 3))
-    order = leaf_order(points)
+    order = compact_order(points, LANES)
     assert sorted(order.tolist()) == list(range(len(points)))
     volumes = [np.prod(np.ptp(points[order[i : i + 64]], axis=0)) for i in range(0, len(points), 64)]
     assert np.mean(volumes) < 0.2

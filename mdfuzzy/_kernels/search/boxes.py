@@ -45,39 +45,6 @@ class Sketches(NamedTuple):
 
 
 @compiled(nogil=True)
-def compact_order(coordinates):
-    """Return an order of the rows in which each run of 64, and in it each run of 8, is compact.
-
-    Median splits along the widest axis.
-    """
-    order, keys = np.arange(len(coordinates)), np.empty(len(coordinates))
-    first, last = np.zeros(128, np.int64), np.full(128, len(coordinates))  # parts that wait to be split
-    waiting = 1
-    while waiting:
-        waiting -= 1
-        a, b = first[waiting], last[waiting]
-        size = LANES if b - a > LANES else PART
-        parts = -(-(b - a) // size)
-        if parts < 2:
-            continue
-        axis, width = 0, np.float32(-1)
-        for p in range(coordinates.shape[1]):
-            low = high = coordinates[order[a], p]
-            for i in order[a:b]:
-                low, high = min(low, coordinates[i, p]), max(high, coordinates[i, p])
-            if high - low > width:
-                axis, width = p, high - low
-        for i in range(a, b):
-            keys[i] = coordinates[order[i], axis]
-        sort_together(keys[a:b], order[a:b])
-        middle = a + size * ((parts + 1) // 2)
-        first[waiting], last[waiting] = a, middle
-        first[waiting + 1], last[waiting + 1] = middle, b
-        waiting += 2
-    return order
-
-
-@compiled(nogil=True)
 def fill_boxes(sketches, boxes):  # OUT all but order of boxes
     """Put sketches, in the order of the targets, into leaves."""
     n, rows = sketches.rows.shape

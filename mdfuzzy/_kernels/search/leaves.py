@@ -3,9 +3,9 @@
 import numpy as np
 
 from mdfuzzy._kernels.jit import compiled
-from mdfuzzy._kernels.search.candidates import sort_together
 from mdfuzzy._kernels.search.cells import AXES, FAR, ROWS, superpose_on
 from mdfuzzy._kernels.search.lanes import LANES
+from mdfuzzy._kernels.search.order import compact_order
 
 
 @compiled(nogil=True)
@@ -90,42 +90,13 @@ def project_rows(shifted, axes, coordinates):  # OUT coordinates
         coordinates[i, AXES] = np.sqrt(rest)
 
 
-@compiled()
-def leaf_order(coordinates):
-    """Return an order of the rows in which each run of 64 is compact: median splits along the widest axis."""
-    order, keys = np.arange(len(coordinates)), np.empty(len(coordinates))
-    first, last = np.zeros(64, np.int64), np.full(64, len(coordinates))  # parts that wait to be split
-    waiting = 1
-    while waiting:
-        waiting -= 1
-        a, b = first[waiting], last[waiting]
-        leaves = -(-(b - a) // LANES)
-        if leaves < 2:
-            continue
-        axis, width = 0, np.float32(-1)
-        for p in range(coordinates.shape[1]):
-            low = high = coordinates[order[a], p]
-            for i in order[a:b]:
-                low, high = min(low, coordinates[i, p]), max(high, coordinates[i, p])
-            if high - low > width:
-                axis, width = p, high - low
-        for i in range(a, b):
-            keys[i] = coordinates[order[i], axis]
-        sort_together(keys[a:b], order[a:b])
-        middle = a + LANES * ((leaves + 1) // 2)
-        first[waiting], last[waiting] = a, middle
-        first[waiting + 1], last[waiting + 1] = middle, b
-        waiting += 2
-    return order
-
-
 @compiled(nogil=True)
 def fill_leaves(cells, c, shifted):  # OUT order, rows, blocks, low, high, radii of cells
     """Put the frames of a cell, displaced from its centre by `shifted`, into leaves."""
     start, width = cells.cell_start[c], shifted.shape[1]
     coordinates = np.empty((len(shifted), ROWS), np.float32)
     project_rows(shifted, cells.axes[c], coordinates)
-    order = leaf_order(coordinates)
+    order = compact_order(coordinates, LANES)
     members, largest = cells.order[start : start + len(shifted)].copy(), 0.0
     for i in range(len(shifted)):
         cells.order[start + i] = members[order[i]]
