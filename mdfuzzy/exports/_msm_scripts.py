@@ -1,5 +1,7 @@
 """Scripts that estimate a Markov state model from the exported files, with PyEMMA and with deeptime."""
 
+from mdfuzzy._messages import time_unit
+
 #: How both begin: the lag, and the discrete trajectories.
 _READ = '''
 FOLDER = Path(__file__).resolve().parent
@@ -137,6 +139,8 @@ if __name__ == "__main__":
 def estimation_scripts(lag: int, timestep: float | None) -> dict[str, str]:
     """Return the scripts by name, with a lag in frames and a time between frames in ps, if that is known.
 
+    They print times in the unit that suits processes somewhat slower than the lag time.
+
     Examples
     --------
     >>> for name, script in estimation_scripts(10, 0.2).items():
@@ -144,9 +148,12 @@ def estimation_scripts(lag: int, timestep: float | None) -> dict[str, str]:
     ('estimate_msm.py', True, False)
     ('estimate_msm_deeptime.py', True, False)
     """
-    step, unit = (1, "frames") if timestep is None else (timestep, "ps")
+    step, unit = "1", "frames"
+    if timestep is not None:
+        factor, unit = time_unit(10 * lag * timestep, "ps")
+        step = f"{factor * timestep:.12g}"
     scripts = {"estimate_msm.py": _PYEMMA, "estimate_msm_deeptime.py": _DEEPTIME}
-    values = {"@LAG@": str(lag), "@TIMESTEP@": str(step), "@UNIT@": unit}
+    values = {"@LAG@": str(lag), "@TIMESTEP@": step, "@UNIT@": unit}
     for name, script in scripts.items():
         for token, value in values.items():
             script = script.replace(token, value)

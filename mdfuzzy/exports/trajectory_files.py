@@ -16,6 +16,7 @@ from mdfuzzy.exports._elsewhere import can_read, write_elsewhere
 from mdfuzzy.exports._splitting import split_by_group
 from mdfuzzy.exports._viewers import Shown, molecule_style, viewer_scripts
 from mdfuzzy.exports._writers import Format, TrajectoryWriter
+from mdfuzzy.frames.superposition import Alignment
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.pipeline.assignment import Result
@@ -203,20 +204,28 @@ def path_groups(
 
 
 class Superposition:
-    """Turns frames onto a reference by the clustered atoms, and leaves out their box."""
+    """Turns frames onto a reference by the clustered atoms, and leaves out their box.
+
+    mdtraj's own `superpose` leaves a frame unturned if its iteration does not converge.
+    """
 
     def __init__(self, frames: Trajectories, reference: "md.Trajectory", atoms: str) -> None:
-        self.reference = reference
-        self.atoms = frames.fit_atoms if atoms == "all" else None
         self.done = atoms == "loaded" and frames.fit_atoms is not frames.atoms  # they are aligned already
+        chosen = frames.fit_atoms if atoms == "all" else None
+        if chosen is None:
+            chosen = np.arange(reference.n_atoms)
+        target = reference.xyz[0, chosen].astype(np.float64)
+        self.centre = target.mean(axis=0)
+        weights = np.full(len(chosen), 1 / len(chosen))
+        self.alignment = Alignment(chosen, "the clustered atoms", target - self.centre, weights)
 
     def __call__(self, part: "md.Trajectory") -> "md.Trajectory":
         """Return frames, turned in place."""
         part.unitcell_vectors = None
-        if self.done:
-            return part
-        # Parts are small: starting threads for each takes longer than turning its frames.
-        return part.superpose(self.reference, atom_indices=self.atoms, parallel=False)
+        if not self.done:
+            turned = self.alignment.apply(part.xyz[:, self.alignment.atoms], part.xyz)
+            part.xyz = (turned + self.centre).astype(np.float32)
+        return part
 
 
 def _parts(

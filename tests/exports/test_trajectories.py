@@ -13,6 +13,7 @@ from helpers.states import memberships_of
 
 import mdfuzzy as mf
 from mdfuzzy.exports import trajectory_files
+from mdfuzzy.exports.trajectory_files import Superposition
 from mdfuzzy.frames import _formats, _reading_back
 
 #: Two trajectories of 60 and 30 loaded frames from files of three formats; three states and a fourth without
@@ -133,6 +134,17 @@ def test_frames_are_superposed_by_the_clustered_atoms(result, tmp_path: Path):
         assert found.unitcell_lengths is None
         best = found[:].superpose(reference, atom_indices=result.data.atoms)
         np.testing.assert_allclose(found.xyz, best.xyz, rtol=0, atol=2e-3)
+
+
+@pytest.mark.parametrize("turn", [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+def test_frames_turned_by_half_a_turn_are_turned_back(turn):
+    # mdtraj's own superposition does not converge for them, and leaves them as they are.
+    first = peptide_trajectory(1)
+    second = peptide_trajectory(1)
+    second.xyz = second.xyz * np.array(turn, np.float32) + 3
+    frames = mf.load(first, atoms=HEAVY, whole=False)
+    found = Superposition(frames, first, "all")(second)
+    np.testing.assert_allclose(found.xyz, first.xyz, rtol=0, atol=1e-5)
 
 
 def test_parts_of_any_size_give_the_same_files(result, tmp_path: Path, monkeypatch):
