@@ -46,7 +46,7 @@ def command(
     with run.lock():
         found = mf.estimate_model(run.load(), source=source, target=target, lag_time=lag)
         if found.validation is not None:
-            click.echo(found.validation.reason)
+            click.echo(found.validation.words)
         click.echo(found.states)
         click.echo()
         click.echo(found.equilibrium)

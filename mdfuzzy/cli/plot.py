@@ -54,5 +54,8 @@ def command(folder: str, kinds: tuple[str, ...], output: str | None, **options: 
     place = place_of(folder, output, "plots")
     run = mf.RunDir(folder)
     with run.lock():
-        for line in write_pictures(place, run.load(), kinds=kinds, **options):
+        result = run.load()
+        if options["residue"] is not None and (result.data is None or not result.data.residues):
+            raise click.UsageError("--residue is for molecules with phi and psi; RUN has none. Leave it out.")
+        for line in write_pictures(place, result, kinds=kinds, **options):
             click.echo(line)

@@ -77,11 +77,12 @@ def commands(context: click.Context, debug: bool) -> None:
 
 def option_names(command: click.Command) -> dict[str, str]:
     """Return how the user of a command names each argument of the package: ``top`` is ``--top``."""
-    names = {"trajectories": "FILES", "paths": "FILES"}
+    read = any(each.name == "files" for each in command.params)
+    names = {"trajectories": "FILES", "paths": "FILES", "data": "FILES" if read else "RUN", "result": "RUN"}
     for each in command.params:
         if isinstance(each, click.Option) and each.name is not None:
             names[each.name] = max(each.opts, key=len)
-    return names
+    return names | ({"lag_time": names["lag"]} if "lag" in names else {})
 
 
 def in_options(message: object, options: Mapping[str, str]) -> str:
@@ -91,8 +92,21 @@ def in_options(message: object, options: Mapping[str, str]) -> str:
     --------
     >>> in_options("`n_states` must be an int; got 0.", {"n_states": "--n-states"})
     '--n-states must be an int; got 0.'
+    >>> in_options("Use `atoms='name CA'` or `whole=False`.", {"atoms": "--atoms", "whole": "--whole"})
+    "Use --atoms 'name CA' or --no-whole."
     """
-    return re.sub(r"`(\w+)`", lambda found: options.get(found[1], found[0]), str(message))
+
+    def option(found: re.Match[str]) -> str:
+        name, value = options.get(found[1]), found[2]
+        if name is None:
+            return found[0]
+        if value in ("True", "False"):
+            return name if value == "True" else name.replace("--", "--no-", 1)
+        if value is None:
+            return name
+        return f"{name} {value}" if " " in value else f"{name} {value}".replace("'", "")
+
+    return re.sub(r"`(\w+)(?:=([^`]+))?`", option, str(message))
 
 
 def one_line(message: object) -> str:

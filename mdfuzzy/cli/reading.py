@@ -56,6 +56,12 @@ def reading_options(command: Decorated) -> Decorated:
                 help="Weight atoms by their masses.",
             ),
             option(
+                "--whole/--no-whole",
+                default=None,
+                help="Make molecules whole that the periodic boundary divides, or leave them as they are. "
+                "Default: make them whole if there are both a box and bonds.",
+            ),
+            option(
                 "--symmetry",
                 metavar="[rotations|graph|NAMES]",
                 help="Minimise the RMSD over exchanges of symmetry-equivalent atoms. 'rotations' (or no "

@@ -249,5 +249,6 @@ def warn_of_open_box(chunk: "md.Trajectory", plan: Plan) -> None:
     if plan.whole is None and len(plan.trees) == 0 and plan.molecules is None and has_box(chunk):
         warn_user(
             "The frames have a periodic box but the topology has no bonds, so molecules that the boundary "
-            "divides stay divided. Give a topology with bonds, or whole=False if all molecules are whole."
+            "divides stay divided. Give a topology with bonds, or `whole=False` if all "
+            "molecules are whole."
         )

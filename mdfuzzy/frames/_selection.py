@@ -224,8 +224,8 @@ def warn_of_pitfalls(
         kind = "molecules" if len(bonds.pairs) else "chains"
         warn_user(
             f"The selected atoms belong to {len(molecules)} {kind}, so RMSD sees their relative position as "
-            f"well. To see one molecule only, select it, for example atoms='chainid 0 and not element H'. If "
-            f"they are one molecule, the topology lacks bonds between its parts."
+            f"well. To see one molecule only, select it, for example `atoms='chainid 0 and not element H'`. "
+            f"If they are one molecule, the topology lacks bonds between its parts."
         )
     if has_equivalent_hydrogens(topology, atoms, bonds):
         warn_user(

@@ -203,7 +203,9 @@ def _lines(path: str) -> Iterator[str]:
         with opener(path, "rt", encoding="utf-8") as file:
             yield from file
     except FileNotFoundError:
-        raise InputValueError(f"The file must exist; got {path!r}. Check the path.") from None
+        raise InputValueError(
+            f"A file of weights or columns must exist; got {path!r}. Check the path."
+        ) from None
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise InputValueError(
             f"{path} must be a text file with columns of numbers; got {type(error).__name__}: {error}."

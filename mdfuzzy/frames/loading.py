@@ -195,7 +195,7 @@ def load(
     if reference is not None and align is None:
         raise InputValueError(
             "`reference` must be left out without `align`: each pair of frames is superposed then. Say which "
-            "atoms to align, for example align='name CA'."
+            "atoms to align, for example `align='name CA'`."
         )
     compare: dict[str, Any] = {"align": align, "reference": reference, "mass_weighted": mass_weighted}
     compare["symmetry"] = symmetry

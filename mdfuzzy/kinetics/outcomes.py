@@ -198,7 +198,7 @@ def make_case(
         raise InputValueError(
             "`data` must hold transitions to at least 2 different cores, in trajectories whose frames are in "
             f"the order of time; got {len(np.unique(found.transitions[scored]))} usable transitions, to "
-            f"cores {reached}. Take larger cores (core_rule='share'), longer trajectories, or beta as a "
+            f"cores {reached}. Take larger cores (`core_rule='share'`), longer trajectories, or beta as a "
             "number."
         )
     return Case(data, labels, found, scored, backward)
