@@ -52,12 +52,13 @@ def time_span(low: float, high: float, unit: str) -> str:
 
     Examples
     --------
-    >>> time_span(900.0, 2500.0, "ps"), time_span(900.0, float("nan"), "ps")
-    ('900 ps to 2.5 ns', 'at least 900 ps')
+    >>> time_span(900.0, 2500.0, "ps"), time_span(20.0, 30.0, "ps"), time_span(900.0, float("nan"), "ps")
+    ('900 ps to 2.5 ns', '20 to 30 ps', 'at least 900 ps')
     """
     ends = [duration(end, unit) if isfinite(end) else "" for end in (low, high)]
     if all(ends):
-        return " to ".join(ends)
+        (first, its), (_, other) = (end.rsplit(" ", 1) for end in ends)
+        return f"{first if its == other else ends[0]} to {ends[1]}"
     return f"at least {ends[0]}" if ends[0] else f"at most {ends[1]}" if ends[1] else "open"
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mdfuzzy._check import InputValueError, check_real, check_type
-from mdfuzzy._messages import time_unit
+from mdfuzzy._messages import duration, time_unit
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
 from mdfuzzy.plots._axes import axes_of, figure_of, open_frame, plain_ticks
 
@@ -24,7 +24,7 @@ def implied_timescales(
     """Draw implied timescales over the lag, with their intervals.
 
     A Markov model is valid beyond the lag at which the lines become level. In the grey region a timescale is
-    shorter than the lag and cannot be resolved.
+    shorter than the lag and cannot be resolved; intervals end there.
 
     Parameters
     ----------
@@ -59,7 +59,8 @@ def implied_timescales(
     ax = axes_of(ax, width=5.2, height=4.0)
     factor, unit = time_unit(float(timescales.lag_times.max()), timescales.unit)
     lags = factor * timescales.lag_times
-    values, lower, upper = (factor * part for part in (timescales.values, timescales.lower, timescales.upper))
+    found = timescales.values, visible_lower(timescales), timescales.upper
+    values, lower, upper = (factor * part for part in found)
     style: dict[str, Any] = {"marker": "o", "markersize": 4.5, "linewidth": 1.5}
     for at, color in enumerate(colormaps["viridis"](np.linspace(0.0, 0.8, values.shape[1]))):
         known = np.isfinite(lower[:, at]) & np.isfinite(upper[:, at])
@@ -70,13 +71,14 @@ def implied_timescales(
     if not (np.isfinite(lower) & np.isfinite(upper) | np.isnan(values)).all():
         ax.plot([], [], "o", color="0.3", markersize=4.5, markerfacecolor="white", label="interval\nopen")
     shown = np.concatenate([values[np.isfinite(values)], lags[:1]])
-    bottom, top = 0.6 * shown.min(), 2.0 * shown.max()
+    highest = np.max(upper, where=np.isfinite(upper), initial=0.0)
+    bottom, top = 0.6 * shown.min(), float(np.clip(1.2 * highest, 2.0 * shown.max(), 20.0 * shown.max()))
     line = np.array([lags.min() / 2, lags.max() * 2])
     ax.fill_between(line, bottom, line, color="0.88", linewidth=0, zorder=0)
     ax.plot(line, line, color="0.4", linewidth=0.9, zorder=1)
     if lag is not None:
         lag = check_real("lag", lag, above=0, remedy="It is a time, in the unit of the timescales.")
-        words = f"lag of the model: {factor * lag:.3g} {unit}"
+        words = f"lag of the model: {duration(lag, timescales.unit)}"
         ax.axvline(factor * lag, color=_PREDICTED, linewidth=1.1, linestyle="--", zorder=1)
         ax.set_title(words, fontsize=9, color=_PREDICTED)
     ax.annotate(
@@ -101,6 +103,25 @@ def implied_timescales(
     ax.legend(title="process", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     open_frame(ax)
     return ax
+
+
+def visible_lower(timescales: ImpliedTimescales) -> np.ndarray:
+    """Return the lower ends of the intervals, (L, P), but no timescale that is shorter than its lag time.
+
+    A model cannot resolve shorter ones. Samples without the process have 0, which a logarithmic axis cannot
+    show.
+
+    Examples
+    --------
+    >>> import numpy as np, mdfuzzy as mf
+    >>> rng = np.random.default_rng(0)
+    >>> dtrajs = [np.cumsum(rng.random(5000) < 0.01) % 2 for _ in range(8)]
+    >>> timescales = mf.kinetics.implied_timescales(dtrajs, lags=[1, 2, 40])
+    >>> bool((visible_lower(timescales)[:, 0] >= [1, 2, 40]).all())
+    True
+    """
+    shortest = np.minimum(timescales.lag_times[:, None], timescales.upper)
+    return np.maximum(timescales.lower, shortest)
 
 
 def chapman_kolmogorov(
@@ -167,6 +188,7 @@ def chapman_kolmogorov(
     figure.supxlabel(f"time ({unit})", fontsize=10)
     figure.supylabel("transition probability", fontsize=10)
     lines = axes[0, 0].get_lines()
-    names = [f"estimated, {100 * test.confidence:.0f} % interval", f"predicted from {times[0]:.3g} {unit}"]
+    first = duration(float(test.lag_times[0]), test.unit)
+    names = [f"estimated, {100 * test.confidence:.0f} % interval", f"predicted from {first}"]
     figure.legend(lines, names, loc="outside upper center", ncols=2, frameon=False, fontsize=9)
     return axes

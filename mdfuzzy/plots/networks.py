@@ -1,6 +1,5 @@
 """Plots of the states as a network, with their sizes, transition regions and transitions."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.plots._axes import axes_of, percent
 from mdfuzzy.plots.colors import state_colors
-from mdfuzzy.plots.places import push_apart
+from mdfuzzy.plots.layout import Link, ends_of, label_places, layout_states, list_links, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,10 +26,10 @@ _NAMES = {
     "never": "transition region that no trajectory crossed",
     "passed": "transitions without a transition region",
 }
-#: The least distance of two states, in units of the mean length of a link.
-_CLOSEST = 0.75
+#: The size of the numbers in points; a digit of the standard font is 0.64 of it wide.
+_FONT = 8.5
 #: Radius of the largest state, and the least of any; the two nearest states are 1 apart.
-_LARGEST, _SMALLEST = 0.36, 0.13
+_LARGEST, _SMALLEST = 0.3, 0.13
 
 
 def state_network(
@@ -44,8 +43,9 @@ def state_network(
 
     The area of a circle is proportional to the fraction of frames in the state (small ones are drawn larger).
     The width of a line grows with the logarithm of the number of transition frames. Labels give the number of
-    observed transitions. A thin dotted line joins states with transitions but too few frames for a transition
-    region. A dashed line is a transition region without observed transitions.
+    observed transitions; labels without room are left out, those of the fewest transitions first. A thin
+    dotted line joins states with transitions but too few frames for a transition region. A dashed line is a
+    transition region without observed transitions.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def state_network(
     fractions : (K,) array or Memberships
         The fraction of all frames in each state; for memberships, their means.
     positions : (K, 2) array, optional
-        The positions of the states; by default states that touch are near each other.
+        The positions of the states; by default states with many transitions are near each other.
     ax : Axes, optional
         The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
         pyplot.
@@ -93,8 +93,8 @@ def state_network(
     shares = np.asarray(shares, dtype=np.float64)
     n_states = _check_shares(shares, transition_regions)
     links = list_links(transition_regions)
-    pairs = np.array([link.pair for link in links], dtype=np.int64).reshape(-1, 2)
-    places = layout_states(n_states, pairs) if positions is None else _check_positions(positions, n_states)
+    pairs = ends_of(links)
+    places = layout_states(n_states, links) if positions is None else _check_positions(positions, n_states)
     radii = np.maximum(_LARGEST * np.sqrt(shares / max(shares.max(), 1e-9)), _SMALLEST)
     reach = radii.max() + 0.3
     (left, bottom), (right, top) = places.min(axis=0) - reach, places.max(axis=0) + reach
@@ -102,29 +102,16 @@ def state_network(
     ax = axes_of(
         ax, width=width, height=width * float(np.clip((top - bottom) / (right - left), 0.35, 1)) + 0.5
     )
-    _draw_links(ax, links, places)
-    _draw_states(ax, places, radii, shares, pairs)
     ax.set(aspect="equal", xlim=(left, right), ylim=(bottom, top))
+    box = ax.get_window_extent()
+    per_point = max((right - left) / box.width, (top - bottom) / box.height) * ax.figure.dpi / 72
+    sides = np.array([_free_side(state, places, pairs) for state in range(n_states)])
+    words = places + (radii + per_point * 1.5 * _FONT)[:, None] * sides  # room for the fractions
+    taken = np.concatenate([places, words]), np.append(radii, np.full(n_states, per_point * 1.2 * _FONT))
+    _draw_links(ax, links, places, taken, per_point)
+    _draw_states(ax, places, radii, shares, sides)
     ax.set_axis_off()
     return ax
-
-
-@dataclass(frozen=True)
-class Link:
-    """Two states, the number of frames between them, and how often trajectories went across, if known."""
-
-    pair: tuple[int, int]
-    size: int
-    transitions: int | None
-
-
-def list_links(transition_regions: TransitionRegions) -> list[Link]:
-    """List the transition regions, and then the pairs that have none but were passed between."""
-    pairs, moves = transition_regions.pairs.tolist(), transition_regions.transitions
-    counts = [None] * len(pairs) if moves is None else moves.tolist()
-    rows = zip(pairs, transition_regions.sizes.tolist(), counts, strict=True)
-    links = [Link((a, b), size, times) for (a, b), size, times in rows]
-    return links + [Link((a, b), 0, times) for a, b, times in transition_regions.others.tolist()]
 
 
 def _check_shares(shares: np.ndarray, transition_regions: TransitionRegions) -> int:
@@ -153,65 +140,12 @@ def _check_positions(positions: npt.ArrayLike, n_states: int) -> np.ndarray:
         raise InputValueError(
             f"`positions` must be {n_states} finite points, one per state; got {positions!r}."
         )
-    return _spread(places)
+    return spread(places)
 
 
-def layout_states(n_states: int, pairs: np.ndarray) -> np.ndarray:
-    """Put the states so that distances on paper follow the number of links between them.
-
-    The squared relative errors of all distances are made small, from states on a circle (Kamada and Kawai).
-    """
-    from scipy.optimize import minimize
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import shortest_path
-
-    angles = 2 * np.pi * np.arange(n_states) / n_states
-    circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    if n_states < 3:
-        return _spread(circle[:, [0, 1]])
-    ends = tuple(np.asarray(pairs, np.int32).T)  # the paths of SciPy 1.14 know no other type
-    graph = csr_array((np.ones(len(pairs)), ends), shape=(n_states, n_states))
-    steps = shortest_path(graph, directed=False, unweighted=True)
-    apart = np.isinf(steps)
-    steps[apart] = steps[~apart].max() + 1
-    i, j = np.triu_indices(n_states, 1)
-
-    def stress(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        places = flat.reshape(-1, 2)
-        difference = places[i] - places[j]
-        length = np.maximum(np.linalg.norm(difference, axis=1), 1e-9)
-        error = length / steps[i, j] - 1
-        slope = (2 * error / (steps[i, j] * length))[:, None] * difference
-        gradient = np.zeros_like(places)
-        np.add.at(gradient, i, slope)
-        np.add.at(gradient, j, -slope)
-        return float(np.sum(error**2)), gradient.ravel()
-
-    # A bend of a straight chain changes the stress in fourth order only: on until nothing is gained.
-    options = {"ftol": 1e-16, "gtol": 1e-12, "maxiter": 1000}
-    start = steps.max() / 2 * circle.ravel()
-    found = minimize(stress, start, jac=True, method="L-BFGS-B", options=options)
-    places = found.x.reshape(-1, 2)
-    places -= places.mean(axis=0)
-    _, _, axes = np.linalg.svd(places, full_matrices=False)
-    axes *= np.sign(axes[np.arange(2), np.abs(axes).argmax(axis=1)])[:, None]
-    places = places @ axes.T  # the longer side of the network lies flat
-    links = np.linalg.norm(places[pairs[:, 0]] - places[pairs[:, 1]], axis=1)
-    return _spread(push_apart(places, _CLOSEST * (links.mean() if len(links) else 1.0)))
-
-
-def _spread(places: np.ndarray) -> np.ndarray:
-    """Scale places so that the two nearest are 1 apart: circles do not overlap."""
-    if len(places) < 2:
-        return places - places.mean(axis=0)
-    i, j = np.triu_indices(len(places), 1)
-    nearest = np.linalg.norm(places[i] - places[j], axis=1).min()
-    if nearest == 0:
-        raise InputValueError("`positions` must be different for every state; got two that are the same.")
-    return places / nearest
-
-
-def _draw_links(ax: "Axes", links: list["Link"], places: np.ndarray) -> None:
+def _draw_links(
+    ax: "Axes", links: list[Link], places: np.ndarray, taken: tuple[np.ndarray, np.ndarray], per_point: float
+) -> None:
     from matplotlib.lines import Line2D
 
     most = max((link.size for link in links), default=0)
@@ -221,22 +155,27 @@ def _draw_links(ax: "Axes", links: list["Link"], places: np.ndarray) -> None:
         style = dict(_STYLES[kind])
         if kind == "crossed":
             style["linewidth"] *= (0.2 + 0.8 * np.log1p(link.size) / np.log1p(most)) * 1.4
-        ends = places[list(link.pair)]
-        ax.plot(*ends.T, zorder=1, **style)
-        x, y = ends.mean(axis=0)
-        if link.transitions is not None:
+        ax.plot(*places[list(link.pair)].T, zorder=1, **style)
+        seen[kind] = Line2D([], [], label=_NAMES[kind], **_STYLES[kind])
+    counted = sorted(
+        (link for link in links if link.transitions is not None), key=lambda link: -(link.transitions or 0)
+    )
+    texts = [f"{link.transitions:,}" for link in counted]
+    widths = per_point * _FONT * (0.64 * np.array([len(text) for text in texts]) + 0.6)
+    middles = label_places(places[ends_of(counted)], widths, 1.5 * per_point * _FONT, *taken)
+    for text, (x, y) in zip(texts, middles, strict=True):
+        if np.isfinite(x):
             ax.text(
-                x, y, f"{link.transitions:,}", ha="center", va="center", fontsize=8.5, zorder=2,
+                x, y, text, ha="center", va="center", fontsize=_FONT, zorder=2,
                 bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
             )  # fmt: skip
-        seen[kind] = Line2D([], [], label=_NAMES[kind], **_STYLES[kind])
     handles = [seen[kind] for kind in _STYLES if kind in seen]
     if handles:
         ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), frameon=False, fontsize=8.5)
 
 
 def _draw_states(
-    ax: "Axes", places: np.ndarray, radii: np.ndarray, shares: np.ndarray, pairs: np.ndarray
+    ax: "Axes", places: np.ndarray, radii: np.ndarray, shares: np.ndarray, sides: np.ndarray
 ) -> None:
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Circle
@@ -246,7 +185,7 @@ def _draw_states(
     ):
         ax.add_patch(Circle(place, radius, facecolor=color, edgecolor="black", linewidth=0.8, zorder=3))
         dark = np.dot(to_rgb(color), (0.299, 0.587, 0.114)) < 0.55
-        x, y = _free_side(state, places, pairs)
+        x, y = sides[state]
         ax.annotate(
             percent(share), place + radius * np.array([x, y]), (4 * x, 4 * y), textcoords="offset points",
             ha=_aligned(x, "right", "center", "left"), va=_aligned(y, "top", "center", "bottom"),

@@ -230,4 +230,4 @@ def _choose(peaks: Persistence | Clustering, prominence: float | None) -> _Choic
 
 
 def _threshold(choice: _Choice) -> str:
-    return f"threshold {choice.prominence:.2g}: {counted(len(choice.states), 'state')}"
+    return f"threshold {choice.prominence:.3g}: {counted(len(choice.states), 'state')}"

@@ -4,14 +4,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from mdfuzzy._messages import counted, duration, time_unit
+from mdfuzzy._messages import duration, time_unit
 from mdfuzzy.kinetics import ChapmanKolmogorov, ImpliedTimescales
-from mdfuzzy.kinetics.transition_regions import TransitionRegions
 from mdfuzzy.memberships.beta_scan import BetaScan
-from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.pipeline.clustering import Clustering
-from mdfuzzy.plots.colors import state_colors
-from mdfuzzy.plots.networks import layout_states, list_links
+from mdfuzzy.plots.models import visible_lower
 from mdfuzzy.report.packing import rounded
 
 #: Ink, lines and accents of the page; page.css has the same.
@@ -85,8 +82,8 @@ def beta_figure(result: Clustering) -> dict[str, Any]:
         ],
         "annotations": [
             {
-                **{"x": float(np.log10(place)), "y": 0.1 * row, "yref": "paper", "text": text},
-                **{"xanchor": "left", "xshift": 4, "yanchor": "bottom", "showarrow": False},
+                **{"x": float(np.log10(place)), "y": 1 - 0.1 * row, "yref": "paper", "text": text},
+                **{"xanchor": "right", "xshift": -4, "yanchor": "top", "showarrow": False},  # above the curve
                 "font": {"color": INK if color == PALE else color},
             }
             for row, (place, color, _, text) in enumerate(marks)
@@ -101,86 +98,6 @@ def beta_figure(result: Clustering) -> dict[str, Any]:
     return {"data": traces, "layout": layout}
 
 
-def network_figure(result: Result) -> dict[str, Any]:
-    """Draw the states as circles, and transition regions and transitions as lines between them."""
-    colors = state_colors(result.n_states)
-    whole = "all frames" if result.weights is None else "the weight"
-    shares = [row.fraction for row in result.states]
-    links = list_links(cast("TransitionRegions", result.transition_regions))
-    pairs = np.array([link.pair for link in links], np.int64).reshape(-1, 2)
-    places = layout_states(result.n_states, pairs)
-    traces, middles, numbers, texts = [], [], [], []
-    for link in links:
-        (a, b), moves = link.pair, link.transitions
-        ends = rounded(places[[a, b]].T)
-        style = {"color": "#7b8794", "width": 1.5, "dash": "dot"}
-        if link.size:
-            width = 1 + 1.2 * np.log10(1 + link.size)
-            style = {"color": "#b8c2cc", "width": width, "dash": "dash" if moves == 0 else "solid"}
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "x": ends[0],
-                "y": ends[1],
-                "line": style,
-                "hoverinfo": "skip",
-            }
-        )
-        middles.append(places[[a, b]].mean(axis=0))
-        numbers.append("" if moves is None else f"{moves:,}")
-        seen = "" if moves is None else f"{counted(moves, 'transition')}, "
-        texts.append(f"states {a} and {b}: {seen}{counted(link.size, 'transition frame')}")
-    if links:
-        middle = rounded(np.array(middles).T)
-        traces.append(
-            {
-                **{"type": "scatter", "mode": "markers+text", "x": middle[0], "y": middle[1]},
-                **{"text": numbers, "hovertext": texts, "hoverinfo": "text"},
-                "textfont": {"size": 12, "color": INK},
-                "marker": {"size": 26, "color": "#ffffff", "opacity": 0.9},
-            }
-        )
-    x, y = rounded(places.T)
-    traces.append(
-        {
-            **{"type": "scatter", "mode": "markers+text", "x": x, "y": y},
-            "text": [f"<b>{state}</b>" for state in range(len(shares))],
-            "hovertext": [f"state {state}: {share:.1%} of {whole}" for state, share in enumerate(shares)],
-            "hoverinfo": "text",
-            "textfont": {"size": 13, "color": [ink_on(color) for color in colors]},
-            "marker": {
-                "size": rounded(np.maximum(26, 95 * np.sqrt(shares)), 3),
-                "color": colors,
-                "opacity": 1,
-                "line": {"color": "#ffffff", "width": 2},
-            },
-        }
-    )
-    hidden = {"visible": False, "fixedrange": True}
-    margin = 0.25 * (np.ptp(places, axis=0).max() or 1.0)
-    ranges = rounded(np.stack([places.min(axis=0) - margin, places.max(axis=0) + margin], axis=1))
-    layout = {
-        "xaxis": {**hidden, "range": ranges[0]},
-        "yaxis": {**hidden, "range": ranges[1], "scaleanchor": "x"},
-        "showlegend": False,
-        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
-    }
-    return {"data": traces, "layout": layout}
-
-
-def ink_on(color: str) -> str:
-    """Return black or white, whichever can be read on a colour ``#rrggbb``.
-
-    Examples
-    --------
-    >>> ink_on("#f0e442"), ink_on("#0072b2")
-    ('#1f2933', '#ffffff')
-    """
-    red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
-    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 150 else "#ffffff"
-
-
 def process_colors(number: int) -> list[str]:
     """Return colours of the processes of a Markov model, dark to light: none is that of a state."""
     shades = np.linspace(0.0, 1.0, max(number, 1))[:number, None]
@@ -193,7 +110,7 @@ def timescales_figure(timescales: ImpliedTimescales, lag: float | None) -> dict[
     number = timescales.values.shape[1]
     factor, unit = time_unit(float(timescales.lag_times.max()), timescales.unit)
     lag_times, values = factor * timescales.lag_times, factor * timescales.values
-    lower, upper = factor * timescales.lower, factor * timescales.upper
+    lower, upper = factor * visible_lower(timescales), factor * timescales.upper
     traces, x = [], rounded(lag_times)
     for at, color in enumerate(process_colors(number)):
         known = np.isfinite(lower[:, at]) & np.isfinite(upper[:, at])
@@ -316,6 +233,7 @@ def prediction_figure(test: ChapmanKolmogorov) -> dict[str, Any]:
     layout |= {
         "annotations": notes,
         "height": 130 + 115 * rows,
-        "legend": {"orientation": "h", "y": 1.08, "x": 0},
+        "margin": {"l": 62, "r": 16, "t": 52, "b": 52},  # the legend stands above the names of the panels
+        "legend": {"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0},
     }
     return {"data": traces, "layout": layout}

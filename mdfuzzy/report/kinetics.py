@@ -13,6 +13,10 @@ from mdfuzzy.report.words import bar, chip, share, span, table
 
 #: Passage times between more states than this are left to the tables in files.
 _MAX_STATES = 12
+_FAILED = (
+    "The Chapman-Kolmogorov test failed: for longer times, the predictions of this model deviate from the "
+    "data by more than the statistical error. The numbers below inherit this error."
+)
 
 
 def describe_kinetics(result: Result) -> dict[str, str] | None:
@@ -25,6 +29,8 @@ def describe_kinetics(result: Result) -> dict[str, str] | None:
     caution = ""
     if result.validation is not None:
         caution = escape(result.validation.reason)
+        if result.validation.passed is False:
+            caution += f" <b>{_FAILED}</b>"
     return {
         "kinetics_lag": duration(model.lag_time, model.unit),
         "kinetics_reason": caution,
@@ -101,8 +107,10 @@ def _passage_times(model: Equilibrium, n_states: int) -> str:
             value, low, high = (
                 float(each[row, column]) for each in (model.mfpt, model.mfpt_low, model.mfpt_high)
             )
-            range_of = f"<br><small>{time_span(low, high, model.unit)}</small>" if model.drawn else ""
-            cells.append(duration(value, model.unit) + range_of)
+            cells.append(duration(value, model.unit))
+            if model.drawn:
+                span_of = time_span(low, high, model.unit).replace(" to ", "–")
+                cells[-1] += f"<br><small>{span_of}</small>"
         rows.append(cells)
     return table(["from", *(f"to {state}" for state in model.states)], rows, words=[0])
 

@@ -23,9 +23,10 @@ from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.report import words
 from mdfuzzy.report.ensembles import ensembles_texts, fractions_figure
-from mdfuzzy.report.figures import beta_figure, network_figure, prediction_figure, timescales_figure
+from mdfuzzy.report.figures import beta_figure, prediction_figure, timescales_figure
 from mdfuzzy.report.kinetics import describe_kinetics
 from mdfuzzy.report.maps import describe_maps
+from mdfuzzy.report.network import network_figure
 from mdfuzzy.report.packing import to_json
 from mdfuzzy.report.series import describe_peaks, describe_timeline
 from mdfuzzy.report.structures import describe_structures

@@ -225,7 +225,8 @@ def transition_regions_table(result: Result) -> str:
         return ""
     elsewhere = ""
     if len(transition_regions.others):
-        listed = ", ".join(f"{a} – {b} ({moves:,})" for a, b, moves in transition_regions.others.tolist())
+        pairs = [f"{a} – {b} ({moves:,})" for a, b, moves in transition_regions.others.tolist()]
+        listed = ", ".join(pair.replace(" ", "\N{NO-BREAK SPACE}") for pair in pairs)
         elsewhere = f"<p>Transitions between states without transition frames: {listed}.</p>"
     if len(transition_regions) == 0:
         nothing = (

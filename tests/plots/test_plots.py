@@ -12,7 +12,8 @@ import mdfuzzy as mf
 from mdfuzzy._messages import time_unit
 from mdfuzzy.plots import pictures
 from mdfuzzy.plots.projections import project
-from mdfuzzy.report.figures import network_figure
+from mdfuzzy.report.figures import timescales_figure
+from mdfuzzy.report.network import network_figure
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +89,7 @@ def test_persistence_diagram_has_every_peak_at_its_birth_and_death(result):
 
 def test_another_threshold_gives_other_states(result):
     ax = mf.plots.persistence_diagram(result.peaks, prominence=100.0)
-    assert legend(ax)[-1] == "threshold 1e+02: 1 state"
+    assert legend(ax)[-1] == "threshold 100: 1 state"
     assert len(scattered(ax)) == 2
     suggested = mf.plots.persistence_diagram(result.peaks)
     assert legend(suggested)[-1].endswith(": 3 states")
@@ -161,14 +162,16 @@ def test_network_has_a_circle_per_state_and_a_line_per_transition_region(transit
     ]
     first, middle, last = (np.array(circle.center) for circle in ax.patches)
     assert np.linalg.norm(first - middle) == pytest.approx(1.0, rel=0.01)
-    np.testing.assert_allclose(middle, (first + last) / 2, atol=0.01)  # a chain is drawn straight
+    farther = np.linalg.norm(last - middle)
+    assert farther == pytest.approx(1 + 0.5 * np.log10(12), rel=0.01)  # 12 transitions, and none
+    np.testing.assert_allclose(last - first, (1 + farther) * (middle - first), atol=0.02)  # a straight chain
     assert max(radii) < 0.5
 
 
 def test_network_draws_transitions_without_a_transition_region(transition_regions):
     transition_regions = dataclasses.replace(transition_regions, others=[[0, 2, 3]])
     ax = mf.plots.state_network(transition_regions, [0.6, 0.3, 0.1])
-    assert texts(ax)[:3] == ["12", "0", "3"]
+    assert texts(ax)[:3] == ["12", "3", "0"]
     assert ax.lines[2].get_linestyle() == ":"
     assert legend(ax)[-1] == "transitions without a transition region"
 
@@ -192,6 +195,28 @@ def test_network_at_given_places(transition_regions):
     places = np.array([[-150.0, 150.0], [-150.0, 50.0], [60.0, 50.0]])
     ax = mf.plots.state_network(transition_regions, [0.6, 0.3, 0.1], positions=places)
     np.testing.assert_allclose([circle.center for circle in ax.patches], places / 100)
+
+
+def test_numbers_on_a_network_cover_neither_each_other_nor_states():
+    pairs = np.array([(a, b) for a in range(12) for b in range(a)])
+    moves = np.random.default_rng(0).integers(1, 5000, len(pairs))
+    everywhere = mf.TransitionRegions(
+        pairs=pairs, sizes=moves, fractions=moves / 1e6, mixing=np.full(len(pairs), 0.7), transitions=moves,
+        frames=tuple(np.arange(size) for size in moves), threshold=0.5,
+    )  # fmt: skip
+    ax = mf.plots.state_network(everywhere, np.full(12, 1 / 12))
+    ax.figure.canvas.draw()
+    numbers = [text for text in ax.texts if text.get_fontweight() != "bold" and "%" not in text.get_text()]
+    assert 30 < len(numbers) < len(pairs)  # there is no room for all of them
+    assert numbers[0].get_text() == f"{moves.max():,}"
+    boxes = [text.get_window_extent() for text in (*numbers, *(t for t in ax.texts if "%" in t.get_text()))]
+    assert not any(one.overlaps(other) for at, one in enumerate(boxes) for other in boxes[:at])
+    boxes = boxes[: len(numbers)]
+    for circle in ax.patches:
+        x, y = ax.transData.transform(circle.center)
+        reach = ax.transData.transform(np.add(circle.center, [circle.radius, 0]))[0] - x
+        outside = [np.hypot(max(box.x0 - x, x - box.x1, 0), max(box.y0 - y, y - box.y1, 0)) for box in boxes]
+        assert min(outside) > reach
 
 
 @pytest.mark.parametrize("n_states", [1, 2, 7])
@@ -286,6 +311,16 @@ def test_implied_timescales_in_a_unit_that_fits():
         mf.plots.implied_timescales(timescales(), lag=-1.0)
     in_frames = mf.plots.implied_timescales(timescales(unit="frames"))
     assert in_frames.get_xlabel() == "lag (frames)"
+
+
+def test_intervals_end_where_timescales_are_shorter_than_the_lag():
+    lower = [[4000.0, 80.0], [0.0, np.nan], [0.0, np.nan]]  # 0: some samples lack the process
+    ax = mf.plots.implied_timescales(timescales(lower=lower))
+    band = ax.collections[0].get_paths()[0].vertices
+    assert band[:, 1].min() == pytest.approx(0.2)  # at a lag of 0.2 ns
+    assert ax.get_ylim()[1] > 6.2, "the upper ends are inside"
+    figure = timescales_figure(timescales(lower=lower), None)
+    assert min(figure["data"][1]["y"]) == pytest.approx(0.2)
 
 
 def test_timescales_without_an_interval_are_hollow_and_the_hidden_region_is_shaded():

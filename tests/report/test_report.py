@@ -17,8 +17,9 @@ from helpers.molecules import peptide_topology, peptide_xyz, residue_topology
 import mdfuzzy as mf
 from mdfuzzy.pipeline.run import cluster_neighbors
 from mdfuzzy.report import maps, words
-from mdfuzzy.report.figures import beta_figure, network_figure, prediction_figure, timescales_figure
+from mdfuzzy.report.figures import beta_figure, prediction_figure, timescales_figure
 from mdfuzzy.report.maps import describe_maps, solutions
+from mdfuzzy.report.network import network_figure
 from mdfuzzy.report.page import render
 from mdfuzzy.report.series import describe_peaks, describe_timeline
 from mdfuzzy.report.structures import describe_structures, find_molecule
@@ -370,9 +371,11 @@ def test_lines_between_states_say_what_is_known_of_them(peptide_result: mf.Clust
     )
     result = dataclasses.replace(peptide_result, transition_regions=transition_regions)
     traces = network_figure(result)["data"]
-    assert [trace["line"]["dash"] for trace in traces if trace["mode"] == "lines"] == ["solid", "dash", "dot"]
+    assert [trace["line"]["dash"] for trace in traces if trace["mode"] == "lines"] == ["solid", "dot", "dash"]
+    numbers = next(trace for trace in traces if "meta" in trace)
+    assert numbers["text"] == numbers["meta"]["narrow"]["text"] == ["12", "3", "0"]
     assert (
-        "Transitions between states without transition frames: 0 – 2 (3)."
+        "Transitions between states without transition frames: 0\u00a0–\u00a02\u00a0(3)."
         in words.transition_regions_table(result)
     )
     assert "without transition frames" not in words.transition_regions_table(

@@ -4,8 +4,11 @@
 function fitted(id, traces) {
   const narrow = Math.min(1, byId(id).clientWidth / 600);
   if (id !== "network-plot" || narrow === 1) return traces;
-  const scaled = (size) => (Array.isArray(size) ? size.map((one) => Math.max(20, narrow * one)) : size);
-  return traces.map((trace) => (trace.marker ? { ...trace, marker: { ...trace.marker, size: scaled(trace.marker.size) } } : trace));
+  const scaled = (size) => size.map((one) => Math.max(20, narrow * one));
+  return traces.map((trace) => {
+    if (trace.meta) return { ...trace, ...trace.meta.narrow };
+    return trace.marker ? { ...trace, marker: { ...trace.marker, size: scaled(trace.marker.size) } } : trace;
+  });
 }
 
 (async () => {
