@@ -129,6 +129,12 @@ def command(
         click.get_current_context().get_parameter_source("scan_beta") is not ParameterSource.DEFAULT
     )
     settings = take_settings(options)
+    for name in ("tica", "vamp", "pca"):
+        if watch is not None and options[name] is not None:
+            raise click.UsageError(
+                f"--watch cannot be combined with --{name}, because new frames change the components. Use "
+                "--features alone, or `mdfuzzy assign` for the new frames."
+            )
     if layout is not None and dask is None:
         raise click.UsageError("--layout needs --dask.")
     if memory is not None:

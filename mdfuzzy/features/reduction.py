@@ -195,7 +195,10 @@ class Reduction:
             dim = min(int(np.searchsorted(shares, _VARIANCE)) + 1, _MOST)
             return dim, f"{100 * shares[dim - 1]:.0f} % of the variance; at most {_MOST}"
         if len(halves) < 2:
-            return 1, "the data are too short to be divided into halves"
+            return 1, (
+                "one component, because the data are too short to be divided into halves that test it. A "
+                "shorter lag time may show more"
+            )
 
         def fit(part: Moments) -> np.ndarray:
             return _ordered(self._decompose(part))[1]
@@ -315,4 +318,4 @@ def describe(components: Components) -> str:
         text += f" at a lag time of {duration(components.lag_time, 'ps')}"
     elif components.lag is not None:
         text += f" at a lag time of {components.lag} frames"
-    return text + (f", by {components.reason}" if components.reason else "")
+    return text + (f"; {components.reason}" if components.reason else "")

@@ -217,8 +217,9 @@ class RunFile:
                 "trajectories may only be added. Give another folder, or remove this one."
             )
         if not same:
+            why = "Components (TICA) and scales of several units change if frames are added. "
             raise FileExistsError(
-                f"{self.folder} holds the results for other data: {run['data']}, not {data!r}. Give another "
-                "folder, or remove this one."
+                f"{self.folder} holds the results for other data: {run['data']}, not {data!r}. "
+                f"{'' if data.featurizer is None else why}Give another folder, or remove this one."
             )
         return fingerprint

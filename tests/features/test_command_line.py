@@ -45,6 +45,8 @@ def test_run_assign_and_load_again(tmp_path, capsys):
     assert main(["run", *ALA2, *options, "-o", out, "--bare"]) == 0  # resumes
     again = mf.RunDir(out).load()
     np.testing.assert_array_equal(again.data.values, loaded.data.values)
+    assert main(["run", *ALA2, *options[:-1], "4ps:1", "-o", out, "--bare"]) == 2
+    assert "Components (TICA) and scales of several units change" in capsys.readouterr().err
 
 
 def test_info_lists_features(capsys):
@@ -64,6 +66,10 @@ def test_info_lists_features(capsys):
         ),
         (["--features", "torsions", "--tica", "1us"], "--tica must be shorter than the longest trajectory"),
         (["--features", "torsions", "--tica", "long"], "--tica must be a lag time above 0 with a unit"),
+        (
+            ["--features", "torsions", "--tica", "8ps", "--watch", "1"],
+            "--watch cannot be combined with --tica",
+        ),
         (["--features", "angles"], "--features must be one of torsions"),
     ],
 )
