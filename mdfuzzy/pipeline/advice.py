@@ -55,7 +55,8 @@ def feature_advice(result: Clustering) -> str | None:
     if in_time < _IN_TIME and not (unclear and result.dimension >= _DIMENSION):
         return None
     why = (
-        f"{in_time:.0%} of the neighbours of a frame are the frames before and after it"
+        f"{100 * in_time:.0f} % of the {result.k} nearest neighbours of a frame are at most "
+        f"{result.k} frames before or after it"
         if in_time >= _IN_TIME
         else f"the frames fill about {result.dimension:.0f} dimensions, where RMSD cannot tell near from far"
     )

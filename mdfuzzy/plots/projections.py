@@ -1,9 +1,11 @@
 """Two coordinates per frame, to draw: torsions, features, or principal components."""
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import eigh
 
 from mdfuzzy._check import InputValueError, ReadOnly, check_finite, check_int, read_only
 from mdfuzzy._threads import run_ranges
@@ -13,8 +15,15 @@ from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.plots.bins import Bins, bin_points
 
 _SAMPLE = 10_000  # frames from which the mean structure and the components are found
+#: With more coordinates than this, the sample has so many frames. The eigenvalue problem has the size of the
+#: smaller of the two numbers, and a picture needs only the directions of the largest variance.
+_LARGE = 2_000
 _CHUNK = 20_000  # frames superposed at a time
 _ROUNDS = 10  # of superposing on the mean; two or three are enough
+#: The projections of data that are still in use: pictures and the report draw the same ones.
+_KNOWN: "WeakKeyDictionary[Trajectories, dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]]" = (
+    WeakKeyDictionary()
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +176,10 @@ def project(
     if data.metric.superpose:
         remedy = "So many coordinates have the loaded atoms."
         pair = _check_columns(columns, data.points[0].size, remedy)
-        values, shares = _principal_components(data.images, pair)
+        known = _KNOWN.setdefault(data, {})
+        if pair not in known:
+            known[pair] = _principal_components(data.images, pair)
+        values, shares = known[pair]
         first, second = (
             f"PC {at + 1} (nm), {100 * share:.0f} % of variance"
             for at, share in zip(pair, shares, strict=True)
@@ -201,17 +213,15 @@ def _principal_components(xyz: np.ndarray, columns: tuple[int, int]) -> tuple[np
     Mean structure and components come from evenly spaced frames, if there are many.
     """
     n, atoms, _ = xyz.shape
-    sample = xyz[np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.int64)].astype(np.float64)
+    size = min(n, _SAMPLE if 3 * atoms <= _LARGE else _LARGE)
+    sample = xyz[np.linspace(0, n - 1, size).astype(np.int64)].astype(np.float64)
     mean = sample[0]
     for _ in range(_ROUNDS):
         before, mean = mean, superpose(sample, mean).mean(axis=0)
         if np.abs(mean - before).max() < 1e-5:
             break
     deviations = (superpose(sample, mean) - mean).reshape(len(sample), -1)
-    variances, vectors = np.linalg.eigh(deviations.T @ deviations / len(sample))
-    order = np.argsort(-variances, kind="stable")[list(columns)]
-    chosen = vectors[:, order]
-    chosen *= np.sign(chosen[np.abs(chosen).argmax(axis=0), [0, 1]])  # eigenvectors have no sign of their own
+    variances, chosen = _principal_axes(deviations, columns)
     values = np.empty((n, 2))
 
     def project_part(first: int, last: int) -> None:
@@ -219,7 +229,32 @@ def _principal_components(xyz: np.ndarray, columns: tuple[int, int]) -> tuple[np
         values[first:last] = part.reshape(len(part), -1) @ chosen / np.sqrt(atoms)
 
     run_ranges(project_part, n, _CHUNK, None)
-    return values, variances[order] / max(variances.sum(), np.finfo(float).tiny)
+    total = np.square(deviations).sum() / len(deviations)
+    return values, variances / max(total, np.finfo(float).tiny)
+
+
+def _principal_axes(deviations: np.ndarray, columns: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the variances along two principal axes, (2,), and these axes, (coordinates, 2).
+
+    With fewer frames than coordinates, the axes are combinations of the frames: if u is an eigenvector of
+    D Dᵀ, Dᵀ u is one of Dᵀ D.
+    """
+    n, p = deviations.shape
+    few = n < p
+    products = deviations @ deviations.T if few else deviations.T @ deviations
+    size = len(products)
+    last = min(max(columns), size - 1)
+    values, vectors = eigh(products / n, subset_by_index=(size - 1 - last, size - 1))
+    variances, axes = np.zeros(2), np.zeros((p, 2))  # beyond the number of frames there is no motion
+    for place, column in enumerate(columns):
+        if column < size:
+            axis = vectors[:, last - column]
+            axis = deviations.T @ axis if few else axis
+            axis /= max(np.linalg.norm(axis), np.finfo(float).tiny)
+            # Eigenvectors have no sign of their own.
+            axes[:, place] = axis * np.sign(axis[np.abs(axis).argmax()])
+            variances[place] = max(values[last - column], 0.0)
+    return variances, axes
 
 
 def superpose(xyz: np.ndarray, reference: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import mdfuzzy as mf
-from mdfuzzy.plots import planes
+from mdfuzzy.plots import planes, projections
 from mdfuzzy.plots._axes import percent
 from mdfuzzy.plots.bins import suggest_bins
 from mdfuzzy.plots.places import push_apart
@@ -215,6 +215,19 @@ def test_principal_components_find_a_known_motion():
     assert abs(np.corrcoef(found.values[:, 0], amplitudes)[0, 1]) > 0.9999
     assert found.values[:, 0].std() == pytest.approx(size * amplitudes.std(), rel=0.02)
     assert np.abs(found.values[:, 1]).max() < 0.02 * np.abs(found.values[:, 0]).max()
+
+
+@pytest.mark.parametrize("shape", [(30, 60), (60, 30)])
+def test_principal_axes_are_those_of_the_covariance(shape):
+    deviations = np.random.default_rng(0).normal(size=shape) * np.linspace(1, 3, shape[1])
+    variances, vectors = np.linalg.eigh(deviations.T @ deviations / len(deviations))
+    found, axes = projections._principal_axes(deviations, (1, 0))
+    np.testing.assert_allclose(found, variances[[-2, -1]])
+    np.testing.assert_allclose(np.abs(np.sum(axes * vectors[:, [-2, -1]], axis=0)), 1)
+    none, axes = projections._principal_axes(deviations[:3], (0, 20))
+    assert none[0] > 0
+    assert none[1] == 0
+    assert not axes[:, 1].any()
 
 
 def test_principal_components_do_not_depend_on_how_frames_lie():
