@@ -14,10 +14,13 @@ import os
 os.environ |= dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 import argparse
+import json
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TypeVar
+from unittest.mock import patch
 
 import numpy as np
 from measuring import machine, peak_memory, reset_peak
@@ -25,11 +28,14 @@ from neighbors import DATA, features, on_first, read_villin, share_found
 
 import mdfuzzy as mf
 from mdfuzzy._kernels.search.rmsd import squared_distance
+from mdfuzzy.neighbors import _choice
 from mdfuzzy.neighbors._choice import Way
 
 Result = TypeVar("Result")
 #: The share of queries for which the slower way is timed.
 SHARE = 0.05
+#: With at most so many frames, both ways search for the neighbours of all frames, so many times in turn.
+WHOLE, REPEATS = 10_000, 5
 
 
 def timed(function: Callable[[], Result]) -> tuple[float, Result]:
@@ -110,6 +116,31 @@ def by_pynndescent(xyz: np.ndarray, k: int) -> np.ndarray:
     return found[:, 1:]
 
 
+def sampled_way(way: str, xyz: np.ndarray, k: int) -> float:
+    """Return the seconds of the search by cells or tiles, from a share of the queries."""
+    building, made = timed(lambda: Way(way, xyz, None, 1))
+    chosen = np.random.default_rng(1).permutation(len(made.chunks))
+    part = made.chunks.take(np.sort(chosen[: max(16, int(SHARE * len(chosen)))]))
+    searching, _ = timed(lambda: made.index.nearest(part, k, n_jobs=1))
+    return building + searching / len(part) * len(made.chunks)
+
+
+def by_both_ways(xyz: np.ndarray, k: int) -> dict[str, float]:
+    """Return the seconds of whole searches, by cells, by tiles, and by the one that is chosen: medians of
+    searches in turn.
+    """
+    times: dict[str, list[float]] = {"seconds": [], "seconds by cells": [], "seconds by tiles": []}
+    for _ in range(REPEATS):
+        for name, seconds in times.items():
+            way = name.removeprefix("seconds").removeprefix(" by ")
+            given = patch.object(_choice, "choose_way", lambda xyz, *_, way=way, **__: Way(way, xyz, None, 1))
+            with given if way else nullcontext():
+                seconds.append(timed(lambda: mf.rmsd_neighbors(xyz, n_neighbors=k))[0])
+    medians = {name: float(np.median(seconds)) for name, seconds in times.items()}
+    better = min(medians["seconds by cells"], medians["seconds by tiles"])
+    return medians | {"times the better of the two": medians["seconds"] / better}
+
+
 def measure_molecule(
     name: str, xyz: np.ndarray, k: int, recalls: list[float], peers: list[str], queries: int
 ) -> dict[str, object]:
@@ -122,12 +153,10 @@ def measure_molecule(
     seconds, exact = timed(lambda: mf.rmsd_neighbors(xyz, n_neighbors=k))
     result: dict[str, object] = {"data": name, "frames": n, "atoms": xyz.shape[1], "seconds": seconds}
     result["peak memory, GB"] = peak_memory()
-    for way in ("cells", "tiles"):
-        building, made = timed(lambda way=way: Way(way, xyz, None, 1))
-        chosen = np.random.default_rng(1).permutation(len(made.chunks))
-        part = made.chunks.take(np.sort(chosen[: max(16, int(SHARE * len(chosen)))]))
-        searching, _ = timed(lambda made=made, part=part: made.index.nearest(part, k, n_jobs=1))
-        result[f"seconds by {way}"] = building + searching / len(part) * len(made.chunks)
+    if n <= WHOLE:
+        result |= by_both_ways(xyz, k)
+    else:
+        result |= {f"seconds by {way}": sampled_way(way, xyz, k) for way in ("cells", "tiles")}
     brute, rows = by_mdtraj(xyz, sample)
     result |= {"seconds by md.rmsd": brute, "recall": share_found(exact.indices[sample], sample, rows)}
     for recall in recalls:
@@ -146,7 +175,7 @@ def measure_molecule(
     return result
 
 
-def measure_features(n: int, dimensions: int, k: int, queries: int) -> dict[str, object]:
+def measure_features(n: int, dimensions: int, k: int, peers: list[str], queries: int) -> dict[str, object]:
     """Time the search of feature vectors, and other programs."""
     from sklearn.neighbors import NearestNeighbors
 
@@ -168,11 +197,24 @@ def measure_features(n: int, dimensions: int, k: int, queries: int) -> dict[str,
         result[f"seconds by scikit-learn, {name}"] = less / queries * n
     farthest = distances[:, -1:] * (1 + 1e-6)
     result["recall"] = float(np.mean(found.distances[sample] <= farthest))
-    less, indices = timed(lambda: by_hnswlib(points, k, 2 * k))
-    near = np.linalg.norm(points[indices[sample]] - points[sample][:, None], axis=-1)
-    result[f"seconds by hnswlib, ef {2 * k}"] = less
-    result[f"recall by hnswlib, ef {2 * k}"] = float(np.mean(near <= farthest * (1 + 1e-5)))
+    if "hnswlib" in peers:
+        less, indices = timed(lambda: by_hnswlib(points, k, 2 * k))
+        near = np.linalg.norm(points[indices[sample]] - points[sample][:, None], axis=-1)
+        result[f"seconds by hnswlib, ef {2 * k}"] = less
+        result[f"recall by hnswlib, ef {2 * k}"] = float(np.mean(near <= farthest * (1 + 1e-5)))
     return result
+
+
+def with_known(folder: Path, results: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Return results in place of older ones of the same data, and after the others of the page."""
+
+    def kind(result: dict[str, object]) -> tuple[object, ...]:
+        return tuple(result.get(name) for name in ("data", "frames", "atoms", "dimensions"))
+
+    path = folder / "molecules.json"
+    known = json.loads(path.read_text())["results"] if path.exists() else []
+    new = {kind(result): result for result in results}
+    return [new.pop(kind(result), result) for result in known] + list(new.values())
 
 
 def main() -> None:
@@ -198,7 +240,8 @@ def main() -> None:
         for n in options.frames or usual[kind]:
             if kind == "features":
                 found = [
-                    measure_features(n, d, options.neighbors, options.queries) for d in options.dimensions
+                    measure_features(n, d, options.neighbors, options.peers, options.queries)
+                    for d in options.dimensions
                 ]
             else:
                 xyz = {
@@ -223,7 +266,8 @@ def main() -> None:
             if options.write is not None:
                 from performance import write_result
 
-                told = {"neighbors": options.neighbors, "results": results, "machine": machine("mdtraj")}
+                told = {"neighbors": options.neighbors, "results": with_known(options.write, results)}
+                told["machine"] = machine("mdtraj")
                 write_result(options.write, "molecules", told)
 
 
