@@ -168,11 +168,11 @@ def test_spirals_are_each_other_turned_half_round_and_densest_at_the_head():
     np.testing.assert_allclose(points[labels == 0].mean(axis=0), -points[labels == 1].mean(axis=0), atol=0.02)
 
 
-def test_a_cold_walk_tells_the_spirals_apart_and_a_plain_one_does_not():
+def test_with_small_cores_a_cold_walk_tells_the_spirals_apart_and_a_plain_one_does_not():
     points, labels = mf.datasets.spirals(6_000)
     arms = labels < 2
     found = {
-        beta: mf.cluster(points, mf.Settings(beta=beta, n_jobs=1)).memberships.hard[arms]
+        beta: mf.cluster(points, mf.Settings(beta=beta, core_rule="prominence", n_jobs=1)).labels[arms]
         for beta in (1.0, 0.3)
     }
     assert mf.purity(found[1.0], labels[arms]) < 0.85
