@@ -156,6 +156,13 @@ def feature_options(command: Decorated) -> Decorated:
                 )
                 for name, (value, text) in reductions.items()
             ),
+            option(
+                "--max-features",
+                type=int,
+                metavar="N",
+                help="The largest number of features. More are an error before any frame is read, because they "
+                "need much memory. Default: 5,000.",
+            ),
         ],
     )
 
@@ -167,6 +174,7 @@ def read_files(
     tica: str | None = None,
     vamp: str | None = None,
     pca: str | None = None,
+    max_features: int | None = None,
     **reading: Any,
 ) -> "Trajectories":
     """Read the files of `reading_options` as frames, or as the features of `feature_options`."""
@@ -176,6 +184,8 @@ def read_files(
         (name, text) for name, text in (("TICA", tica), ("VAMP", vamp), ("PCA", pca)) if text is not None
     ]
     if not features:
+        if max_features is not None:
+            given.append(("max-features", ""))
         if given:
             option = f"--{given[0][0].lower()}"
             raise click.UsageError(f"{option} needs features. Give --features, such as --features distances.")
@@ -191,6 +201,8 @@ def read_files(
     reduction = None
     for method, text in given:
         reduction = mf.features.Reduction.parse(method, text)  # type: ignore[arg-type]
+    if max_features is not None:
+        reading["max_features"] = max_features
     join = reading.pop("join")
     return mf.featurize(file_paths(files, join=join), list(features), reduction=reduction, **reading)
 

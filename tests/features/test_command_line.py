@@ -49,15 +49,20 @@ def test_run_assign_and_load_again(tmp_path, capsys):
     assert "Components (TICA) and scales of several units change" in capsys.readouterr().err
 
 
-def test_info_lists_features(capsys):
+def test_info_lists_features(capsys, monkeypatch):
+    monkeypatch.setattr("mdfuzzy.features.available._MOST_RESIDUES", 1)  # a large molecule
     assert main(["info", *ALA2]) == 0
-    assert "phi and psi [of the residues of a SELECTION]" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "phi and psi [of the residues of a SELECTION]" in text
+    assert "  contacts               soft contacts of residues" in text  # without their number
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--tica", "1ns"], "--tica needs features"),
+        (["--max-features", "9"], "--max-features needs features"),
+        (["--features", "torsions", "--max-features", "1"], "at most 1 columns (--max-features); got 2"),
         (["--features", "torsions", "--tica", "1ps", "--pca", "2"], "cannot be combined"),
         (["--features", "torsions", "--align", "name CA"], "--align is for RMSD"),
         (
