@@ -160,8 +160,8 @@ def feature_options(command: Decorated) -> Decorated:
                 "--max-features",
                 type=int,
                 metavar="N",
-                help="The largest number of features. More are an error before any frame is read, because they "
-                "need much memory. Default: 5,000.",
+                help="The largest number of features. More are an error before any frame is read, because "
+                "they need much memory. Default: 5,000.",
             ),
         ],
     )
