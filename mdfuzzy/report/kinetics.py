@@ -29,7 +29,7 @@ def describe_kinetics(result: Result) -> dict[str, str] | None:
     caution = ""
     if result.validation is not None:
         caution = escape(result.validation.reason)
-        if result.validation.passed is False:
+        if result.validation.test is not None and result.validation.test.passed is False:
             caution += f" <b>{_FAILED}</b>"
     return {
         "kinetics_lag": duration(model.lag_time, model.unit),

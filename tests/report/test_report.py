@@ -18,6 +18,7 @@ import mdfuzzy as mf
 from mdfuzzy.pipeline.run import cluster_neighbors
 from mdfuzzy.report import maps, words
 from mdfuzzy.report.figures import beta_figure, prediction_figure, timescales_figure
+from mdfuzzy.report.kinetics import describe_kinetics
 from mdfuzzy.report.maps import describe_maps, solutions
 from mdfuzzy.report.network import network_figure
 from mdfuzzy.report.page import render
@@ -299,6 +300,21 @@ def test_the_peaks_count_the_states(peptide_result: mf.Clustering):
     for at, number in enumerate(kept):
         assert kept[shown["parents"][at]] == peaks.parents[number]
     assert sorted(state for state in shown["states"] if state >= 0) == list(range(peptide_result.n_states))
+
+
+def test_a_model_that_failed_its_test_is_named_beside_the_populations():
+    rng = np.random.default_rng(0)
+    hops = [np.cumsum(rng.random(800) < 0.02) % 2 for _ in range(6)]
+    points = [8 * hop[:, None] + rng.normal(size=(800, 2)) for hop in hops]
+    result = mf.cluster(points, mf.Settings(validate=True, n_jobs=1))
+    found = describe_kinetics(result)
+    assert found is not None
+    assert "failed" not in found["kinetics_reason"]
+    validation = result.validation
+    wrong = dataclasses.replace(validation.test, predicted=1 - validation.test.predicted)
+    validation = dataclasses.replace(validation, test=wrong)
+    found = describe_kinetics(dataclasses.replace(result, validation=validation))
+    assert "<b>The Chapman-Kolmogorov test failed:" in found["kinetics_reason"]
 
 
 def test_only_the_most_prominent_peaks_are_drawn(
