@@ -158,6 +158,7 @@ def test_workers_with_threads(frames, local, layout, small_blocks):
 
 def test_approximate_search_on_copies_of_the_index(client, monkeypatch):
     monkeypatch.setattr("mdfuzzy.neighbors._choice.FEW", 10**9)  # by cells
+    monkeypatch.setattr("mdfuzzy.neighbors._recall.WORTH", 0)
     frames = mf.datasets.alanine_dipeptide(stride=3)
     here = mf.rmsd_neighbors(frames, n_neighbors=K, recall=0.9)
     assert here.recall is not None

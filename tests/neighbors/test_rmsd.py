@@ -347,6 +347,7 @@ class TestApproximate:
     )
     def test_reaches_what_was_asked_for(self, stride, n_neighbors, recall, monkeypatch):
         monkeypatch.setattr("mdfuzzy.neighbors._choice.FEW", 10**9)  # by cells
+        monkeypatch.setattr("mdfuzzy.neighbors._recall.WORTH", 0)
         frames = mf.datasets.alanine_dipeptide(stride=stride)
         found = mf.rmsd_neighbors(frames, n_neighbors=n_neighbors, recall=recall)
         true = mf.rmsd_neighbors(frames, n_neighbors=n_neighbors)
@@ -358,10 +359,12 @@ class TestApproximate:
         assert reached == pytest.approx(found.recall, abs=0.04)
         assert reached < 1
 
-    def test_few_frames_are_searched_exactly(self):
-        found = mf.rmsd_neighbors(wiggled(50, 5, seed=0), n_neighbors=5, recall=0.5)
+    def test_few_frames_are_searched_exactly(self, caplog):
+        with caplog.at_level("INFO", logger="mdfuzzy"):
+            found = mf.rmsd_neighbors(wiggled(50, 5, seed=0), n_neighbors=5, recall=0.5)
         assert found.exact
         assert found.recall is None
+        assert "recall 0.5: an exact search takes no longer here, so the search is exact" in caplog.text
 
 
 class TestWithin:
