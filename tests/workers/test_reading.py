@@ -64,6 +64,7 @@ def test_frames_in_files(client, files, tmp_path, monkeypatch):
     assert isinstance(base, mmap.mmap)
 
 
+@pytest.mark.filterwarnings("ignore:1 of 8 trajectories")  # it has one frame
 @pytest.mark.parametrize("reduction", [None, mf.features.Reduction.parse("TICA", "2ps")])
 def test_features(client, files, reduction):
     options = {"features": "distances:name CA | name O", "reduction": reduction, **files}
