@@ -14,6 +14,7 @@ from mdfuzzy._check import InputValueError
 from mdfuzzy._messages import warn_user
 from mdfuzzy.frames import _guarded, _xtc
 from mdfuzzy.frames._damage import DamageError, WrongAtomsError
+from mdfuzzy.frames._elements import with_elements_of_names
 from mdfuzzy.frames._plain_path import plain_path
 from mdfuzzy.frames._records import check_dcd, check_trr
 from mdfuzzy.frames._text import check_text
@@ -150,7 +151,7 @@ def read_topology(path: str, *, name: str = "top") -> "md.Topology":
         raise InputValueError(f"The topology in {path!r} could not be read ({_words(error)}).") from error
     if topology is None or topology.n_atoms == 0:
         raise InputValueError(f"The topology in {path!r} has no atoms.")
-    return topology
+    return with_elements_of_names(topology, repr(path))
 
 
 def stream(path: str, topology: "md.Topology") -> Iterator["md.Trajectory"]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from mdfuzzy._check import InputTypeError, InputValueError
 from mdfuzzy.frames import _formats
+from mdfuzzy.frames._elements import with_elements_of_names
 from mdfuzzy.frames._readers import FilePiece, Piece
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def find_topology(pieces: list[Piece], top: "Top") -> "tuple[md.Topology | None,
         handle = os.path.abspath(os.path.expanduser(os.fspath(top)))
         topology = _formats.read_topology(handle)
     elif isinstance(top, md.Topology | md.Trajectory):
-        topology = handle = top.topology if isinstance(top, md.Trajectory) else top
+        topology = top.topology if isinstance(top, md.Trajectory) else top
+        topology = handle = with_elements_of_names(topology, "`top`")
     elif top is not None:
         raise InputTypeError(
             f"`top` must be a path, an md.Topology or an md.Trajectory; got {type(top).__name__}."
@@ -59,6 +61,7 @@ def _own_topology(pieces: list[Piece]) -> "tuple[md.Topology | None, str | md.To
     if found is None:
         return None, None
     topology, piece = found
+    topology = with_elements_of_names(topology, piece.name)
     return topology, topology if piece.path is None else piece.path
 
 

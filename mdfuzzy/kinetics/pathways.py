@@ -165,7 +165,7 @@ def find_pathways(
     >>> rng = np.random.default_rng(0)
     >>> dtrajs = [np.abs(np.cumsum(rng.integers(-1, 2, size=5000)) % 4 - 2) for _ in range(6)]  # 0 - 1 - 2
     >>> print(mf.kinetics.find_pathways(dtrajs, 0, 2, lag=1))
-    pathways from 0 to 2; mean first-passage time ... frames (... frames to ... frames)
+    pathways from 0 to 2; mean first-passage time ... frames (... to ... frames)
       share        interval  pathway
      100.0%    100% to 100%  0 -> 1 -> 2
     """

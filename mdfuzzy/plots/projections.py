@@ -5,7 +5,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh
 
 from mdfuzzy._check import InputValueError, ReadOnly, check_finite, check_int, read_only
 from mdfuzzy._threads import run_ranges
@@ -239,6 +238,8 @@ def _principal_axes(deviations: np.ndarray, columns: tuple[int, int]) -> tuple[n
     With fewer frames than coordinates, the axes are combinations of the frames: if u is an eigenvector of
     D Dᵀ, Dᵀ u is one of Dᵀ D.
     """
+    from scipy.linalg import eigh
+
     n, p = deviations.shape
     few = n < p
     products = deviations @ deviations.T if few else deviations.T @ deviations
