@@ -80,7 +80,8 @@ memberships of a frame is half of the sum of the absolute differences over the s
 mean and its 99th percentile. *True* is the difference from the fit of all frames. The other numbers are
 measured in the run itself. *With twice the frames* is the difference from a fit of the sample and as many
 other frames, in these other frames. *With half* is the difference between half of the sample and the sample.
-*Expected* is the larger of these two, times the number of doublings from the sample to all frames.
+*Expected*, which the run prints as a bound, is the larger of these two, times the number of doublings from
+the sample to all frames.
 
 {table}
 
