@@ -38,6 +38,7 @@ def forecast(folder: Path, shard_cost: float) -> list[dict]:
     k = searches["neighbors"]
     cost2, power, n2 = _growth(searches)
     steps = {step["name"]: step for step in whole["steps"]}
+    graph = [steps[name] for name in ("graph", "between steps") if name in steps]  # it is not saved
     found = []
     for n, count, threads, memory in FORECASTS:
         workers = Workers(tuple(f"tcp://{each}" for each in range(count)), count * threads, memory)
@@ -58,8 +59,8 @@ def forecast(folder: Path, shard_cost: float) -> list[dict]:
                 "memory of a worker": layout.memory / 1e9,
                 "between workers": sent / 1e9,
                 "to the client": 8 * k * n / 1e9,
-                "graph hours": more * steps["graph"]["seconds"] / 3600,
-                "graph memory": more * steps["graph"]["memory"],
+                "graph hours": more * sum(step["seconds"] for step in graph) / 3600,
+                "graph memory": more * max(step["memory"] for step in graph),
                 "solve hours": more * steps["memberships"]["seconds"] / 3600,
                 "solve memory": more * steps["memberships"]["memory"],
                 "threads": whole["threads"],
@@ -213,7 +214,8 @@ def goal(found: dict) -> str:
 
 def main() -> None:
     """Compute both forecasts again, and write the page."""
-    from performance import write_result
+    from pages import save_result
+    from performance import write_page
 
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -224,8 +226,9 @@ def main() -> None:
         json.loads((folder / f"{name}.json").read_text("utf-8")) for name in ("dask", "dask_whole")
     )
     forecasts = forecast(folder, dask["shards"]["shard_cost"])
-    write_result(folder, "dask", dask | {"forecasts": forecasts})
-    write_result(folder, "dask_whole", whole | {"forecast": sampled_forecast(folder)})
+    save_result(folder, "dask", dask | {"forecasts": forecasts})
+    save_result(folder, "dask_whole", whole | {"forecast": sampled_forecast(folder)})
+    print(write_page(folder))
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ STEPS = {
     "extension_error": "error of these memberships",
 }
 #: What happens before the pipeline asks for a step, where that is more than nothing.
-BEFORE = {"neighbors": "fingerprint of the data", "peaks": "graph"}
+BEFORE = {"neighbors": "fingerprint of the data", "sampled_density": "graph"}
 #: The command line scans beta with at most so many fitted frames.
 SCANNED = 100_000
 #: What the run with all frames should stay below.

@@ -51,7 +51,8 @@ _HEADLINE = """## Complete analysis of {frames:,} frames
 
 From XTC files to memberships, pictures, files for other programs and the report, with `mdfuzzy run` and
 default settings. {states} states with {sizes} frames; transition regions: {transition_regions};
-{megabytes:,.0f} MB of results on disk; threads: {threads}.
+{megabytes:,.0f} MB of results on disk; threads: {threads}. Where other programs use the same processor, times
+*of the processor* are more reliable than wall times.
 
 {goals}
 
@@ -90,7 +91,7 @@ the sample to all frames.
 
 _DASK_WHOLE = """## Whole runs on a Dask cluster
 
-    python benchmarks/dask_whole.py --write docs/performance
+    python benchmarks/dask_whole.py --frames {part} --write docs/performance
 
 {frames:,} frames in {files} files, the states found on {fit_frames:,} of them by RMSD; local workers with one
 thread each, and one process with one thread. The client and the workers share two cores, which other programs
@@ -101,8 +102,9 @@ used, too. Frames are assigned in chunks of 32,768. In the last run a worker was
 The forecast for 100 million frames is computed from measured numbers. Processor times of a frame, for
 reading, assigning and exports, are those of the run with {rmsd_frames:,} frames above. The time to assign a
 frame is scaled with the number of fitted frames to the power {power:.2f}, as the time of a query in the
-search. The fits are scaled from the complete analysis, with the number of frames. Memory and disk of the
-client are scaled from the run with {many_frames:,} frames. A run of this size has not been made.
+search. (Frames of a simulation take less time than these perturbed ones.) The fits are scaled from the
+complete analysis, with the number of frames. Memory and disk of the client are scaled from the run with
+{many_frames:,} frames. A run of this size has not been made.
 
 <!-- forecast of a sample -->
 
@@ -282,8 +284,12 @@ def sampling_of_run_text(found: dict) -> str:
     """Describe the same for the frames of the complete run."""
     shares = " ".join(f"{row['share']:g}" for row in found["samples"])
     lines = [
-        f"The same for all {found['frames']:,} frames of the complete analysis (`headline.py --keep RUN`,",
-        f"then `sampling.py --run RUN --shares {shares}`); the fit of all finds {found['states']} states.",
+        f"## States found on a subset of {found['frames']:,} frames",
+        "",
+        f"    python benchmarks/sampling.py --run RUN --shares {shares} --write docs/performance",
+        "",
+        "The same for the frames of the complete analysis (`headline.py --keep RUN` keeps RUN); the fit of",
+        f"all finds {found['states']} states.",
         "",
     ]
     return _fill("{table}\n\n{machine}\n", found, table=[*lines, *sampling.table(found)])
@@ -304,7 +310,7 @@ def ten_million_text(found: dict) -> str:
 def dask_whole_text(found: dict) -> str:
     """Describe whole runs on a cluster."""
     known = found["forecast"]
-    words = {"fit_frames": found["fit frames"], "power": known["power"]}
+    words = {"fit_frames": found["fit frames"], "power": known["power"], "part": found["frames"] // 7}
     words |= {"rmsd_frames": known["frames of the run by RMSD"], "many_frames": known["frames of the run"]}
     forecast = dask_forecast.sampled_table(known)
     return _fill(_DASK_WHOLE, found | words, table=dask_whole.table(found), forecast=forecast)

@@ -23,8 +23,11 @@ _SOLVE_EDGE = 16
 _SOLVE_FRAME = 900
 #: Bytes of each number of a frame in the index of a search, and additional bytes of each frame.
 _INDEX_NUMBER, _INDEX_FRAME = 10, 50
-#: Bytes of every frame: its labels, basins, cores and density, and its use in plots and tables.
-_FRAME = 200
+#: Bytes of every frame: its labels, basins, cores and density, and its use in plots and tables (9,945,166
+#: frames: 290).
+_FRAME = 300
+#: Bytes of every frame in files, beside coordinates and memberships: labels, exports, its row of the table.
+_SAVED = 200
 #: Memberships in more states than this need more memory.
 _STATES = 8
 #: The memory plan of runs with fewer frames is not reported.
@@ -79,7 +82,7 @@ class MemoryPlan:
     def disk(self) -> int:
         """Bytes in the run directory while the clustering is made."""
         fitted = self.fitted * (16 * self.k + int(_EDGES * self.k) * 8)
-        return self.frames * (4 * self.numbers + 8 * _STATES + 100) + fitted if self.saved else 0
+        return self.frames * (4 * self.numbers + 8 * _STATES + _SAVED) + fitted if self.saved else 0
 
     def __str__(self) -> str:
         fitted = "" if self.fitted == self.frames else f", states found on {self.fitted:,} of them"
