@@ -173,13 +173,13 @@ _MOLECULES = """## Proteins and features
     python benchmarks/any_molecule.py --write docs/performance
 
 Exact {neighbors} nearest neighbours of every frame or point, in one thread. Times are processor times in
-seconds, with other programs in the same run. Cells and tiles are the two methods between which the search
-chooses. With up to 10,000 frames, the times are medians of five whole searches in turn; *times the better of
-the two* is the cost of the choice. With more frames, cells and tiles were timed on a subset of the queries.
-*by md.rmsd* compares all pairs, extrapolated from 100 queries, as is scikit-learn. hnswlib gets coordinates
-superposed on the first frame.{growth} The data are: villin, 36 C-alpha atoms of a
-model of villin headpiece, partly unfolded; bpti, 58 C-alpha atoms of a simulation of BPTI; kinase, 214
-C-alpha atoms of a random compact chain with two hinges; features, points in wells.
+seconds. All times of a column are of the same run; those of different columns are not. Cells and tiles are
+the two methods between which the search chooses. With up to 10,000 frames, the times are medians of five
+whole searches in turn; *times the better of the two* is the cost of the choice. With more frames, cells and
+tiles were timed on a subset of the queries. *by md.rmsd* compares all pairs, extrapolated from 100 queries,
+as is scikit-learn. hnswlib gets coordinates superposed on the first frame.{growth} The data are: villin, 36
+C-alpha atoms of a model of villin headpiece, partly unfolded; bpti, 58 C-alpha atoms of a simulation of
+BPTI; kinase, 214 C-alpha atoms of a random compact chain with two hinges; features, points in wells.
 
 {table}
 
