@@ -18,6 +18,9 @@ from mdfuzzy.frames.features import Features
 if TYPE_CHECKING:
     import mdtraj as md
 
+#: More columns are refused by default: covariances of 5,000 columns take 200 MB, and of the 31,125 distances
+#: between 250 residues 8 GB.
+MAX_FEATURES = 5_000
 #: The kinds of features by their names in JSON.
 KINDS: dict[str, type[Feature]] = {
     each.kind: each

@@ -16,7 +16,7 @@ from mdfuzzy.features._parsing import take_feature
 from mdfuzzy.features.columns import Given
 from mdfuzzy.features.decomposition import reduced, warn_of_short, warn_of_weights
 from mdfuzzy.features.feature import Feature
-from mdfuzzy.features.featurizer import Featurizer
+from mdfuzzy.features.featurizer import MAX_FEATURES, Featurizer
 from mdfuzzy.features.reduction import Reduction, describe
 from mdfuzzy.features.scaling import scale_columns
 from mdfuzzy.features.torsions import Torsions
@@ -61,7 +61,7 @@ def featurize(
     log_weights: Weights | None = None,
     temperature: float | None = None,
     reduction: Reduction | None = None,
-    max_features: int = 5000,
+    max_features: int = MAX_FEATURES,
     scratch: "str | os.PathLike[str] | None" = None,
     progress: bool | None = None,
     client: "Client | None" = None,

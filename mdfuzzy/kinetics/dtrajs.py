@@ -11,7 +11,7 @@ from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
 #: What is said where the kinetics of frames with weights would be shown.
-LEFT_OUT = "Kinetics are left out: a bias changes the rates of transitions, which weights cannot correct."
+LEFT_OUT = "Kinetics are left out: weights correct populations, but not the rates of transitions."
 #: Why frames with weights have no kinetics, and what to do.
 NO_KINETICS = (
     "A bias changes how fast states are left, and weights do not undo that. Take kinetics from unbiased runs "

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mdfuzzy._messages import counted
+from mdfuzzy.features.featurizer import MAX_FEATURES
 from mdfuzzy.pipeline.clustering import Clustering
 
 #: Molecules of fewer residues are peptides, which a few torsions describe completely.
@@ -63,7 +64,11 @@ def feature_advice(result: Clustering) -> str | None:
     residues = len(data.residues)
     options = "--features torsions"
     if residues >= _PEPTIDE or (residues == 0 and data.topology.n_residues >= _PEPTIDE):
+        residues = data.topology.n_residues
+        many = residues * (residues - 1) // 2 > MAX_FEATURES
         options = "--features distances"
+        if many:
+            options = "--features torsions" if data.residues else "--features coordinates"
         if data.timestep is not None:
             span = data.timestep * int(data.lengths.max())
             options += f" --tica {_lag(max(data.timestep, min(1e4, span / 100)))}"

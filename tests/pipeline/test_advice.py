@@ -40,6 +40,12 @@ def test_one_state_in_many_dimensions_gets_advice():
     assert "--features distances --tica" in advice
 
 
+def test_large_proteins_are_not_sent_to_more_distances_than_are_allowed():
+    advice = feature_advice(rigid_body_with_noise(102, 0.1))
+    assert advice is not None
+    assert "--features coordinates --tica" in advice
+
+
 def test_states_that_do_not_last_get_advice():
     fast, slow = rigid_body_with_noise(12, 0.1, period=1), rigid_body_with_noise(12, 0.1, period=25)
     for result in (fast, slow):

@@ -114,7 +114,7 @@ def test_kinetics_are_left_out_with_a_reason(result):
     assert len(result.transition_regions.others) == 0
     assert "transitions" not in result.transition_regions.table()
     text = result.summary()
-    assert "Kinetics are left out: a bias changes" in text
+    assert "Kinetics are left out: weights correct populations" in text
     assert "effective frames of 4,000" in text
     assert "visits" not in text
 
