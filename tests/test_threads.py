@@ -94,8 +94,8 @@ def test_a_limit_holds_for_every_step_and_picture(monkeypatch, tmp_path):
             asked.append(max_workers)
             super().__init__(max_workers)
 
+    frames = mf.datasets.alanine_dipeptide(stride=20)  # files are read with all threads
     monkeypatch.setattr(_threads, "ThreadPoolExecutor", Counting)
-    frames = mf.datasets.alanine_dipeptide(stride=20)
     data = mf.Frames(frames.xyz, frames.lengths)  # without torsions, for principal components
     settings = mf.Settings(n_jobs=1, scan_k=True, bootstrap=2, prominence=1.0)
     result = mf.cluster(data, settings)

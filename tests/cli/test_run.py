@@ -536,7 +536,7 @@ def test_assign_without_a_report_leaves_no_old_one(files, finished, tmp_path):
 def test_assign_refuses_other_atoms(files, finished, tmp_path, capsys):
     arguments = [str(files / "run0.xtc"), "--atoms", "name CA C N", "-o", str(tmp_path / "out")]
     assert main(["assign", str(finished), *arguments]) == 2
-    message = "`data` must have the atoms of `result`; got 6 atoms instead of 10"
+    message = "FILES must have the atoms of RUN; got 6 atoms instead of 10"
     assert message in the_line(capsys.readouterr().err)
     assert not (tmp_path / "out").exists()
 
