@@ -127,7 +127,7 @@ def timescales_figure(timescales: ImpliedTimescales, lag: float | None) -> dict[
     below = {
         **{"type": "scatter", "mode": "lines", "x": x, "y": x, "fill": "tozeroy", "hoverinfo": "skip"},
         **{"fillcolor": "rgba(154,165,177,0.25)", "line": {"color": PALE, "width": 1}},
-        "name": "shorter than the lag time",
+        "showlegend": False,  # the text above the picture explains the area
     }
     layout: dict[str, Any] = {
         "xaxis": axis(f"lag time ({unit})", type="log", **log_ticks(lag_times)),
