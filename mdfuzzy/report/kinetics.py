@@ -48,7 +48,8 @@ def _interval(model: Equilibrium) -> str:
         return "There are no intervals: no bootstrap sample could be drawn."
     return (
         f"Ranges are {100 * model.confidence:g} % intervals from {model.n_bootstrap} bootstrap samples of "
-        f"{model.drawn}. A range has no limit where some samples contain no transition of the kind needed."
+        f"{model.drawn}. A range is open, without a lower or upper limit, where samples lack the "
+        "transitions that determine it."
     )
 
 

@@ -227,10 +227,10 @@ def transition_regions_table(result: Result) -> str:
     if len(transition_regions.others):
         pairs = [f"{a} – {b} ({moves:,})" for a, b, moves in transition_regions.others.tolist()]
         listed = ", ".join(pair.replace(" ", "\N{NO-BREAK SPACE}") for pair in pairs)
-        elsewhere = f"<p>Transitions between states without transition frames: {listed}.</p>"
+        elsewhere = f"<p>Transitions between states without a transition region: {listed}.</p>"
     if len(transition_regions) == 0:
         nothing = (
-            "<p>There are no transition frames: no frame has a mixing of "
+            "<p>There are no transition regions: too few frames between two states have a mixing of "
             f"{transition_regions.threshold:g} or more.</p>"
         )
         return nothing + elsewhere

@@ -391,10 +391,10 @@ def test_lines_between_states_say_what_is_known_of_them(peptide_result: mf.Clust
     numbers = next(trace for trace in traces if "meta" in trace)
     assert numbers["text"] == numbers["meta"]["narrow"]["text"] == ["12", "3", "0"]
     assert (
-        "Transitions between states without transition frames: 0\u00a0–\u00a02\u00a0(3)."
+        "Transitions between states without a transition region: 0\u00a0–\u00a02\u00a0(3)."
         in words.transition_regions_table(result)
     )
-    assert "without transition frames" not in words.transition_regions_table(
+    assert "without a transition region" not in words.transition_regions_table(
         dataclasses.replace(
             result, transition_regions=dataclasses.replace(transition_regions, others=np.zeros((0, 3), int))
         )
@@ -526,5 +526,5 @@ def test_one_state():
     result = mf.cluster(points, mf.Settings(prominence=50.0, n_jobs=1))
     assert result.n_states == 1
     text = render(result)
-    assert "There are no transition frames" in text
+    assert "There are no transition regions" in text
     assert Page(text).data["map"]["fractions"] == [[1.0]]
