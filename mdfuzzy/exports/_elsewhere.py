@@ -18,17 +18,13 @@ if TYPE_CHECKING:
 
     from mdfuzzy.workers.cluster import Client, Future
 
-#: Files that a thread of a worker has in progress or waiting at a time.
-_IN_FLIGHT = 2
-
 
 def can_read(client: "Client", frames: Trajectories) -> bool:
     """Return whether all frames come from files that all workers can access."""
-    from mdfuzzy.workers.cluster import can_access, find_workers
+    from mdfuzzy.workers.cluster import can_access
 
-    find_workers(client)
     paths = [source.path for source in frames.sources if source.path is not None]
-    return 0 < len(paths) == len(frames.sources) and can_access(client, paths)
+    return can_access(client, paths) and 0 < len(paths) == len(frames.sources)
 
 
 def write_elsewhere(
@@ -56,7 +52,6 @@ def write_elsewhere(
     turn : callable, optional
         Superposes frames.
     """
-    from mdfuzzy.workers.cluster import find_workers
     from mdfuzzy.workers.queue import results_in_order
 
     tasks, written = [], np.zeros(len(files), np.int64)
@@ -71,7 +66,7 @@ def write_elsewhere(
         written += np.bincount(here, minlength=len(files))
     for path in files:
         path.touch()
-    for found in results_in_order(client, tasks, _IN_FLIGHT * find_workers(client).threads):
+    for found in results_in_order(client, tasks):
         for place, content in found.items():
             with open(files[place], "ab") as file:
                 file.write(content)

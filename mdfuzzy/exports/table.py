@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 #: Frames that are in memory as text at a time.
 _CHUNK = 50_000
-#: Chunks that a thread of a worker has in progress or waiting at a time.
-_IN_FLIGHT = 2
 
 
 def write_table(
@@ -131,14 +129,13 @@ def _texts(chunks: Iterator[dict[str, np.ndarray]], client: "Client | None") -> 
     if client is None:
         yield from (_text(columns, number == 0) for number, columns in enumerate(chunks))
         return
-    from mdfuzzy.workers.cluster import find_workers
     from mdfuzzy.workers.queue import results_in_order
 
     tasks = (
         partial(client.submit, _text, columns, number == 0, pure=False)
         for number, columns in enumerate(chunks)
     )
-    yield from results_in_order(client, tasks, _IN_FLIGHT * find_workers(client).threads)
+    yield from results_in_order(client, tasks)
 
 
 def _text(columns: dict[str, np.ndarray], header: bool) -> str:

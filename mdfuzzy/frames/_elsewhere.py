@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from mdfuzzy.workers.cluster import Client, Future
 
-#: Trajectories that a thread of a worker has in progress or waiting at a time.
-_IN_FLIGHT = 2
-
 
 @dataclass(frozen=True, eq=False)
 class ReadTrajectory:
@@ -55,12 +52,11 @@ class _Counter:
 
 def are_readable(client: "Client", trajectories: Sequence[Sequence[Piece]]) -> bool:
     """Return whether all frames are in files, and all workers can access them."""
-    from mdfuzzy.workers.cluster import can_access, find_workers
+    from mdfuzzy.workers.cluster import can_access
 
-    find_workers(client)
     pieces = [piece for trajectory in trajectories for piece in trajectory]
     paths = [piece.path for piece in pieces if isinstance(piece, FilePiece)]
-    return len(paths) == len(pieces) and can_access(client, paths)
+    return can_access(client, paths) and len(paths) == len(pieces)
 
 
 def read_trajectory(store: Store, pieces: list[Piece], window: Window) -> ReadTrajectory:
@@ -87,10 +83,9 @@ def read_elsewhere(
     If frames are fitted on the first one, or equivalent atoms are sought in the first ones, the first
     trajectory is read before the others.
     """
-    from mdfuzzy.workers.cluster import find_workers
     from mdfuzzy.workers.queue import results_in_order
 
-    in_flight, told = _IN_FLIGHT * find_workers(client).threads, set[str]()
+    told = set[str]()
 
     def absorb(found: ReadTrajectory) -> None:
         for message in found.messages:
@@ -106,7 +101,7 @@ def read_elsewhere(
         tasks: list[Callable[[], Future]] = [
             partial(client.submit, read_trajectory, like, pieces, window, pure=False) for pieces in some
         ]
-        for found in results_in_order(client, tasks, in_flight):
+        for found in results_in_order(client, tasks):
             absorb(found)
 
     waiting = list(trajectories)

@@ -197,7 +197,8 @@ def on_workers(client: "Client", function: Callable[..., Any]) -> dict[str, Any]
 
 
 def can_access(client: "Client", paths: Sequence[str]) -> bool:
-    """Return whether all workers see files under these paths."""
+    """Return whether all workers see files under these paths, when there is at least one worker."""
+    find_workers(client)
     return set(on_workers(client, partial(_exist, paths)).values()) == {True}
 
 

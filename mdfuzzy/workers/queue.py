@@ -5,15 +5,16 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from mdfuzzy.workers.cluster import explained, raise_error
+from mdfuzzy.workers.cluster import explained, find_workers, raise_error
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
+#: Tasks that a thread of a worker has in progress or waiting at a time.
+_IN_FLIGHT = 2
 
-def results_in_order(
-    client: "Client", tasks: Iterable[Callable[[], "Future"]], in_flight: int
-) -> Iterator[Any]:
+
+def results_in_order(client: "Client", tasks: Iterable[Callable[[], "Future"]]) -> Iterator[Any]:
     """Yield the results of tasks in their order.
 
     The results that wait for their turn stay on the workers. If a worker ends, Dask computes its results
@@ -25,12 +26,10 @@ def results_in_order(
         The client of the cluster that runs the tasks.
     tasks : iterable of functions
         Each submits a task that depends on no scattered data, which could be lost.
-    in_flight : int
-        The number of tasks at a time.
     """
     fresh = iter(tasks)
     with explained(client):
-        waiting = deque(submit() for submit in islice(fresh, in_flight))
+        waiting = deque(submit() for submit in islice(fresh, _IN_FLIGHT * find_workers(client).threads))
     while waiting:
         with explained(client):
             future = waiting.popleft()
