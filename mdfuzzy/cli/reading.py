@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdfuzzy.cli.options import Decorated, Option, Time, decorated
+from mdfuzzy.features.featurizer import MAX_FEATURES
 
 if TYPE_CHECKING:
     from mdfuzzy.frames.frames import Frames
@@ -161,7 +162,7 @@ def feature_options(command: Decorated) -> Decorated:
                 type=int,
                 metavar="N",
                 help="The largest number of features. More are an error before any frame is read, because "
-                "they need much memory. Default: 5,000.",
+                f"they need much memory. Default: {MAX_FEATURES:,}.",
             ),
         ],
     )

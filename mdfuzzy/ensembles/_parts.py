@@ -5,7 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdfuzzy._check import InputValueError
-from mdfuzzy.frames.bootstrap import ENOUGH_TRAJECTORIES, BootstrapUnits, statistical_inefficiency
+from mdfuzzy.frames.bootstrap import (
+    ENOUGH_TRAJECTORIES,
+    BootstrapUnits,
+    bootstrap_units,
+    statistical_inefficiency,
+)
 
 #: Blocks are at least so many statistical inefficiencies long: with 3 to 200 blocks on either side the test
 #: then rejects 3 to 8 % of generated two-state trajectories that do not differ
@@ -76,19 +81,16 @@ def independent_parts(lengths: np.ndarray, inside: np.ndarray, weights: np.ndarr
     '45 blocks of 133 frames'
     """
     if len(lengths) >= ENOUGH_TRAJECTORIES:
-        parts = np.arange(len(lengths))
-        return BootstrapUnits(trajectories=parts, starts=np.zeros_like(lengths), lengths=lengths, block=None)
+        return bootstrap_units(lengths, inefficiency=1.0)
     residuals = inside - weights[:, None] * (inside.sum(axis=0) / weights.sum())
     g = statistical_inefficiency(np.split(residuals, np.cumsum(lengths)[:-1]))
     n = int(lengths.sum())
     block = int(min(max(np.ceil(g * (n / g) ** (1 / 3)), np.ceil(_LONG * g)), max(n // 2, 1)))
     counts = np.maximum(lengths // block, 1)
-    sizes = np.concatenate(
-        [np.diff(np.linspace(0, m, c + 1).astype(int)) for m, c in zip(lengths, counts, strict=True)]
-    )
-    starts = np.concatenate(
-        [np.linspace(0, m, c + 1).astype(int)[:-1] for m, c in zip(lengths, counts, strict=True)]
-    )
+    edges = [np.linspace(0, m, c + 1).astype(int) for m, c in zip(lengths, counts, strict=True)]
     return BootstrapUnits(
-        trajectories=np.repeat(np.arange(len(lengths)), counts), starts=starts, lengths=sizes, block=block
+        trajectories=np.repeat(np.arange(len(lengths)), counts),
+        starts=np.concatenate([each[:-1] for each in edges]),
+        lengths=np.concatenate([np.diff(each) for each in edges]),
+        block=block,
     )

@@ -380,8 +380,6 @@ def _span(times: list[np.ndarray]) -> str:
     if all(np.ptp(part) == 0 for part in times):
         return "all frames of a trajectory at the same time"
     step = even_step(times)
-    if all(np.ptp(part) == 0 for part in times):
-        return "all at the same time"
     return f"{length}, frames at uneven times" if step is None else f"{length}, a frame every {_time(step)}"
 
 

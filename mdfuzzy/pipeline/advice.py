@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from mdfuzzy._messages import counted
+from mdfuzzy._messages import counted, duration
 from mdfuzzy.features.featurizer import MAX_FEATURES
+from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.clustering import Clustering
 
 #: Molecules of fewer residues are peptides, which a few torsions describe completely.
@@ -61,22 +62,24 @@ def feature_advice(result: Clustering) -> str | None:
         if in_time >= _IN_TIME
         else f"the frames fill about {result.dimension:.0f} dimensions, where RMSD cannot tell near from far"
     )
-    residues = len(data.residues)
-    options = "--features torsions"
-    if residues >= _PEPTIDE or (residues == 0 and data.topology.n_residues >= _PEPTIDE):
-        residues = data.topology.n_residues
-        many = residues * (residues - 1) // 2 > MAX_FEATURES
-        options = "--features distances"
-        if many:
-            options = "--features torsions" if data.residues else "--features coordinates"
-        if data.timestep is not None:
-            span = data.timestep * int(data.lengths.max())
-            options += f" --tica {_lag(max(data.timestep, min(1e4, span / 100)))}"
     states = counted(result.n_states, "state")
     return (
-        f"RMSD shows {states}, but {why}. Features may show the slow motions better: rerun with {options} "
-        "and another -o."
+        f"RMSD shows {states}, but {why}. Features may show the slow motions better: rerun with "
+        f"{_options(data, data.topology.n_residues)} and another -o."
     )
+
+
+def _options(data: Trajectories, n_residues: int) -> str:
+    """Return the options for features to try: for peptides torsions, for proteins slow components."""
+    if (len(data.residues) or n_residues) < _PEPTIDE:
+        return "--features torsions"
+    options = "--features distances"
+    if n_residues * (n_residues - 1) // 2 > MAX_FEATURES:
+        options = "--features torsions" if data.residues else "--features coordinates"
+    if data.timestep is not None:
+        span = data.timestep * int(data.lengths.max())
+        options += f" --tica {_lag(max(data.timestep, min(1e4, span / 100)))}"
+    return options
 
 
 def _do_not_last(result: Clustering) -> bool:
@@ -94,7 +97,4 @@ def _do_not_last(result: Clustering) -> bool:
 
 def _lag(picoseconds: float) -> str:
     """Return a lag time in the format of ``--tica``."""
-    for factor, unit in ((1e6, "us"), (1e3, "ns")):
-        if picoseconds >= factor:
-            return f"{picoseconds / factor:.3g}{unit}"
-    return f"{picoseconds:.3g}ps"
+    return duration(picoseconds, "ps").replace(" ", "").replace("µ", "u")
