@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,51 +29,42 @@ _NAMED = re.compile(r"([^=\s/\\]+)=(.+)", re.DOTALL)
 
 
 def _reading(function: Any) -> Any:
-    section: dict[str, Any] = {"cls": Option, "section": "Reading"}
+    option = partial(click.option, cls=Option, section="Reading")
     return decorated(
         function,
         [
-            click.option(
+            option(
                 "--top",
                 multiple=True,
                 metavar="[NAME=]FILE",
                 help="Topology of one ensemble (NAME=FILE) or of all. May be given several times.",
-                **section,
             ),
-            click.option(
+            option(
                 "--atoms",
                 multiple=True,
                 metavar="[NAME=]SELECTION",
                 help="Atoms to compare, as an mdtraj selection. Atoms are matched by residue number and "
                 "name; if every NAME has its own selection, by order. Default: the solute's heavy atoms.",
-                **section,
             ),
-            click.option(
+            option(
                 "--share",
                 multiple=True,
                 metavar="NAME=NUMBER",
                 help="Total weight of an ensemble. Default: equal weights.",
-                **section,
             ),
-            click.option("--mass-weighted", is_flag=True, help="Weight atoms by their masses.", **section),
-            click.option(
-                "--stride", type=int, default=1, show_default=True, help="Read every Nth frame.", **section
-            ),
-            click.option(
+            option("--mass-weighted", is_flag=True, help="Weight atoms by their masses."),
+            option("--stride", type=int, default=1, show_default=True, help="Read every Nth frame."),
+            option(
                 "--begin",
                 type=Time(),
                 help="Skip frames before this time: a number of ps, or 10ns.",
-                **section,
             ),
-            click.option(
-                "--end", type=Time(), help="Skip frames after this time: a number of ps, or 100ns.", **section
-            ),
-            click.option(
+            option("--end", type=Time(), help="Skip frames after this time: a number of ps, or 100ns."),
+            option(
                 "--timestep",
                 type=Time(),
                 help="Time between the frames of the files, if the files contain no times: a number of ps "
                 "or 0.25us.",
-                **section,
             ),
         ],
     )

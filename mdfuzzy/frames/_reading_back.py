@@ -1,5 +1,6 @@
 """Read frames again from their sources with all atoms."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -68,10 +69,14 @@ def stream_back(
 
 
 def source_topology(top: "str | md.Topology") -> "md.Topology":
-    """Return the topology of sources, a copy."""
+    """Return the topology of sources, a copy, without the warnings of the first reading."""
     from mdfuzzy.frames._formats import read_topology
 
-    return read_topology(top) if isinstance(top, str) else top.copy()
+    if not isinstance(top, str):
+        return top.copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return read_topology(top)
 
 
 def _open(source: Source) -> "Piece":

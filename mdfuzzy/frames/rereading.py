@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Optional
 import numpy as np
 
 from mdfuzzy.frames._extraction import make_plan
-from mdfuzzy.frames._formats import read_topology
 from mdfuzzy.frames._provenance import Source, source_frames
 from mdfuzzy.frames._readers import open_piece
+from mdfuzzy.frames._reading_back import source_topology
 from mdfuzzy.frames.frames import Frames
 from mdfuzzy.frames.trajectories import Trajectories
 
@@ -68,7 +68,7 @@ class FrameFiles:
 
     def read(self, frames: np.ndarray) -> np.ndarray:
         """Return the centred coordinates (m, atoms, 3), float32, of the frames with these numbers."""
-        topology = read_topology(self.top) if isinstance(self.top, str) else self.top
+        topology = source_topology(self.top)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the user was warned when the frames were loaded
             plan = make_plan(topology, self.atoms, None if self.whole else False)

@@ -1,5 +1,7 @@
 """Topologies whose elements were guessed from the names of atoms."""
 
+import warnings
+
 import mdtraj as md
 import numpy as np
 import pytest
@@ -33,6 +35,17 @@ def test_elements_follow_the_names_and_bonds_stay(guessed):
     assert symbols[0] == symbols[1]
     assert frames.topology.n_bonds == md.load_topology(path).subset(frames.atoms).n_bonds > 5
     np.testing.assert_allclose(frames.xyz, expected.xyz, atol=1e-6)
+
+
+def test_the_warning_comes_once_also_if_frames_are_read_again(guessed, tmp_path):
+    trajectory, path = guessed
+    trajectory.save_xtc(tmp_path / "a.xtc")
+    with pytest.warns(UserWarning, match="impossible elements"):
+        frames = mf.load(tmp_path / "a.xtc", top=path, progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = frames.trajectory([0], atoms="all")
+    assert again.topology.select("element Ca").size == 0
 
 
 def test_a_topology_in_memory_is_corrected_in_a_copy(guessed):
