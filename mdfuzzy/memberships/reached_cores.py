@@ -12,7 +12,7 @@ from mdfuzzy.memberships._excursions import Excursions
 from mdfuzzy.memberships._growing_core import GrowingCore, cut_out
 from mdfuzzy.memberships.weights import walk_exponent, walk_pull
 from mdfuzzy.neighbors.graph import Graph
-from mdfuzzy.states.cores import Cores, find_cores
+from mdfuzzy.states.cores import LEAST, Cores, find_cores
 from mdfuzzy.states.persistence import Persistence, check_sampled, descending
 
 #: The walk temperature at which cores are determined, whatever is used later: that of the simulation.
@@ -31,18 +31,19 @@ def find_reached_cores(
     sampled: npt.ArrayLike | None = None,
     weights: npt.ArrayLike | None = None,
     agreement: float = AGREEMENT,
+    least: float = LEAST,
     dimension: float | None = None,
     min_size: int = 2,
     n_jobs: int | None = None,
 ) -> Cores:
     r"""Find the smallest cores with which the labels keep a given share of the frames of each basin.
 
-    A core grows downwards from its peak, as with every rule. It begins with the core of Bonis and Oudot. The
-    core of a state is enlarged only while the walk reaches it too rarely: that is, while fewer than the
-    share `agreement` of the points of its basin have their largest membership in this state. This share is
-    predicted from walks inside each basin, which end in the core or at the border. The walk always
-    has :math:`\beta = 2` on this graph, whatever is used later, so a scan over beta has the same cores
-    everywhere.
+    A core grows downwards from its peak, as with every rule. It begins with the core of Bonis and Oudot, or
+    with the share `least` of its basin if that is larger. The core of a state is enlarged only while the walk
+    reaches it too rarely: that is, while fewer than the share `agreement` of the points of its basin have
+    their largest membership in this state. This share is predicted from walks inside each basin, which end in
+    the core or at the border. The walk always has :math:`\beta = 2` on this graph, whatever is used later, so
+    a scan over beta has the same cores everywhere.
 
     Parameters
     ----------
@@ -53,6 +54,9 @@ def find_reached_cores(
         weights.
     agreement : float
         The required share of the points of each basin, in (0, 0.999].
+    least : float
+        The smallest share of a basin that a core holds, in [0, 1], as for `find_cores`. Without it cores
+        shrink to single points as the number of points grows, and memberships lose their meaning.
     dimension : float, optional
         The dimension d of the exponent of the walk; estimated by default.
     n_jobs : int, optional
@@ -86,7 +90,7 @@ def find_reached_cores(
         min_prominence=min_prominence,
         states=states,
         weights=weights,
-        least=0.0,
+        least=least,
         min_size=min_size,
     )
     log_density = np.asarray(log_density, np.float64)

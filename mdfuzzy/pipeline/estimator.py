@@ -107,7 +107,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         core_rule: CoreRule = "reach",
         core_agreement: float = 0.9,
         core_share: float = 0.1,
-        core_least: float = 0.0005,
+        core_least: float = 0.0002,
         walk_graph: WalkGraph = "union",
         kernel: Kernel = "uniform",
         walk_weights: WalkWeights = "power",

@@ -197,9 +197,9 @@ class Settings:
         expert=True,
     )
     core_least: float = _setting(
-        0.0005,
-        "For core rules 'prominence' and 'saddle': the smallest fraction of the frames of a basin that form "
-        "its core; 0 sets no limit.",
+        0.0002,
+        "For core rules 'reach', 'prominence' and 'saddle': the smallest fraction of the frames of a basin "
+        "that form its core; 0 sets no limit.",
         lambda name, value: check_real(name, value, at_least=0, at_most=1),
         expert=True,
     )

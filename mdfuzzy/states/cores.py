@@ -22,7 +22,8 @@ from mdfuzzy._messages import warn_user
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.states.persistence import Persistence, check_log_density, check_symmetric, descending
 
-#: The rules that determine how deep below its peak a core reaches. See `find_cores`.
+#: The smallest share of a basin that a core holds. See the theory page on cores.
+LEAST = 0.0002
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,7 @@ def find_cores(
     weights: npt.ArrayLike | None = None,
     rule: DepthRule = "prominence",
     share: float = 0.1,
-    least: float = 0.0005,
+    least: float = LEAST,
     min_size: int = 2,
 ) -> Cores:
     """Find the states, which are the peaks of at least `min_prominence`, and their cores, the connected tops.

@@ -79,7 +79,7 @@ def test_labels_follow_the_basins(seed):
 
 def test_cores_hold_the_smaller_ones_and_lie_in_their_basins():
     data, states = mixture()
-    before = mf.find_cores(*data, states=states, least=0.0)
+    before = mf.find_cores(*data, states=states)
     for agreement in (0.5, 0.9, 0.97):
         cores = mf.find_reached_cores(*data, states=states, agreement=agreement, dimension=3.0)
         assert np.all(cores.core_of[before.core_of >= 0] == before.core_of[before.core_of >= 0])
@@ -94,7 +94,7 @@ def test_cores_that_suffice_stay_as_they_are():
     graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
     peaks = mf.compute_persistence(graph, log_density)
     cores = mf.find_reached_cores(graph, log_density, peaks, min_prominence=1.0)
-    plain = mf.find_cores(graph, log_density, peaks, min_prominence=1.0, least=0.0)
+    plain = mf.find_cores(graph, log_density, peaks, min_prominence=1.0)
     np.testing.assert_array_equal(cores.core_of, plain.core_of)
 
 
@@ -137,3 +137,14 @@ def test_an_agreement_outside_its_range_is_refused(bad):
         mf.find_reached_cores(
             graph, values, mf.compute_persistence(graph, values), min_prominence=0.5, agreement=bad
         )
+
+
+def test_a_core_holds_at_least_its_share():
+    data, states = mixture()
+    options = {"states": states, "dimension": 3.0, "agreement": 0.01}
+    none = mf.find_reached_cores(*data, **options, least=0.0)
+    some = mf.find_reached_cores(*data, **options, least=0.1)
+    assert np.any(none.sizes < 0.1 * none.basin_sizes)
+    assert np.all(some.sizes >= 0.1 * some.basin_sizes)
+    with pytest.raises(ValueError, match=r"`least` must be .* <= 1; got 2"):
+        mf.find_reached_cores(*data, **options, least=2)

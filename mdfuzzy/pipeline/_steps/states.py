@@ -121,6 +121,7 @@ def cores(
             sampled=sampled_density,
             weights=weights,
             agreement=core_agreement,
+            least=core_least,
             dimension=dimension,
             n_jobs=n_jobs,
         )
