@@ -18,6 +18,8 @@ from mdfuzzy._check import ReadOnly, check_int, check_real, read_only
 ENOUGH_TRAJECTORIES = 5
 #: The window of the autocorrelation function, in integrated correlation times (Sokal).
 _WINDOW = 5.0
+#: The first lags that are tried, in frames: most correlation times are shorter. It sets only the cost.
+_FIRST_LAGS = 1024
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -142,20 +144,44 @@ def statistical_inefficiency(series: Sequence[np.ndarray]) -> float:
     """
     columns = [np.asarray(each, np.float64).reshape(len(each), -1) for each in series]
     means = sum(each.sum(axis=0) for each in columns) / sum(map(len, columns))
-    longest = max(map(len, columns))
-    sums = np.zeros((longest, len(means)))
-    for each in columns:
-        size = 1 << int(2 * len(each) - 1).bit_length()  # no wrapping round
-        for c in range(len(means)):
-            power = np.abs(np.fft.rfft(each[:, c] - means[c], size)) ** 2
-            sums[: len(each), c] += np.fft.irfft(power, size)[: len(each)]
-    # The number of pairs at each lag decreases because trajectories end.
-    pairs = np.sum([np.maximum(len(each) - np.arange(longest), 0) for each in columns], axis=0)
-    largest = 1.0
-    for c in np.flatnonzero(sums[0] > 1e-12 * sum(map(len, columns))).tolist():
-        rho = sums[:, c] / pairs / (sums[0, c] / pairs[0])
-        largest = max(largest, float(inefficiency_of(rho)))
-    return largest
+    return max((_inefficiency([each[:, c] - mean for each in columns]) for c, mean in enumerate(means)))
+
+
+def _inefficiency(series: Sequence[np.ndarray]) -> float:
+    """Return the statistical inefficiency of one quantity with mean 0; 1 if it is constant."""
+    lengths = np.array([len(each) for each in series])
+    lags = _FIRST_LAGS
+    while True:
+        sums = _lagged_products(series, lags)[: lengths.max()]
+        if sums[0] <= 1e-12 * lengths.sum():
+            return 1.0
+        # The number of pairs at each lag decreases because trajectories end.
+        pairs = np.maximum(lengths[:, None] - np.arange(len(sums)), 0).sum(axis=0)
+        rho = sums / pairs / (sums[0] / pairs[0])
+        if lags >= lengths.max() or automatic_window(rho) < len(rho) - 1:
+            return inefficiency_of(rho)
+        lags *= 8
+
+
+def _lagged_products(series: Sequence[np.ndarray], lags: int) -> np.ndarray:
+    """Return the sum of x(s) x(s + t) over all s of all series, for t = 0, 1, ..., (lags,).
+
+    Each series is cut into chunks of this length, because short Fourier transforms stay in the cache. The
+    products of a chunk are those with itself and with the next chunk. In a transform of twice the length, a
+    shift by one chunk changes the sign of every second coefficient.
+
+    Examples
+    --------
+    >>> _lagged_products([np.array([1.0, 2.0, 3.0])], 2).round(9).tolist()
+    [14.0, 8.0]
+    """
+    signs = 1.0 - 2.0 * (np.arange(lags + 1) % 2)
+    total = np.zeros(lags + 1, np.complex128)
+    for each in series:
+        chunks = np.fft.rfft(np.pad(each, (0, -len(each) % lags)).reshape(-1, lags), 2 * lags)
+        total += np.einsum("ck,ck->k", chunks.conj(), chunks)
+        total += signs * np.einsum("ck,ck->k", chunks[:-1].conj(), chunks[1:])
+    return np.fft.irfft(total, 2 * lags)[:lags]
 
 
 def inefficiency_of(rho: np.ndarray) -> float:

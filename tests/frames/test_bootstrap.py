@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.signal import fftconvolve
 
 from mdfuzzy.frames.bootstrap import (
     bootstrap_sums,
@@ -68,6 +69,21 @@ def test_the_inefficiency_of_a_two_state_chain(rate):
 def test_the_slowest_of_several_columns_counts():
     fast, slow = hops(50_000, 0.5), hops(50_000, 0.05, 1)
     assert statistical_inefficiency([np.column_stack([fast, slow])]) == statistical_inefficiency([slow])
+
+
+@pytest.mark.parametrize("lengths", [[3], [700], [1024, 1025], [30_000, 2000]])
+@pytest.mark.parametrize("rate", [0.3, 0.0005])
+def test_the_inefficiency_is_that_of_the_whole_autocorrelation_function(lengths, rate):
+    """Correlations longer and shorter than the first lags that are tried."""
+    series = [hops(n, rate, seed).astype(float) for seed, n in enumerate(lengths)]
+    mean = np.concatenate(series).mean()
+    longest = max(lengths)
+    products = np.zeros(longest)
+    for each in series:
+        products[: len(each)] += fftconvolve(each - mean, (each - mean)[::-1])[len(each) - 1 :]
+    pairs = sum(np.maximum(n - np.arange(longest), 0) for n in lengths)
+    rho = products / pairs / (products[0] / pairs[0]) if products[0] > 0 else np.ones(1)
+    assert statistical_inefficiency(series) == pytest.approx(inefficiency_of(rho), rel=1e-9)
 
 
 def test_a_column_that_does_not_vary_has_no_correlation():
