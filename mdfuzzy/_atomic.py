@@ -8,7 +8,7 @@ are never followed: a link in place of a file or of a folder inside is an error.
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -102,13 +102,19 @@ def new_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[Binar
 
 @contextmanager
 def new_files(
-    folder: str | os.PathLike[str], kind: str, *, overwrite: bool, keep: bool = False
+    folder: str | os.PathLike[str],
+    kind: str,
+    *,
+    overwrite: bool,
+    keep: bool = False,
+    names: Sequence[str] = (),
 ) -> Iterator[Path]:
     """Yield an empty folder to fill; after success its files appear in `folder`.
 
     A record of the files is kept there, as ``.mdfuzzy-KIND``. A later call with `overwrite` identifies its
     own files by this record. It replaces them, removes those that it does not write again (unless `keep`),
-    and touches no other files.
+    and touches no other files: a file of another origin under the name of one to be written is an error.
+    With the `names` to be written, this error comes before the work.
     """
     folder = Path(folder).expanduser().absolute()
     with _explaining("folder", folder):
@@ -121,6 +127,7 @@ def new_files(
                 f"`folder` must be new or empty; {str(folder)!r} holds {present[0]!r}. Give another one, or "
                 "overwrite=True to replace the files of an earlier export; others are left as they are."
             )
+        refuse_others(folder, kind, [Path(name) for name in names])
     with _making("folder", folder.parent):
         with _explaining("folder", folder):
             stage = draft_in(folder.parent if is_new else folder)
@@ -128,12 +135,11 @@ def new_files(
         try:
             yield stage
             files = sorted(each.relative_to(stage) for each in stage.rglob("*") if not each.is_dir())
-            record = Path(f".mdfuzzy-{kind}")
-            _write_record(stage / record, files)
+            _write_record(stage / f".mdfuzzy-{kind}", files)
             if is_new and not folder.exists():
                 os.rename(stage, folder)
             else:
-                _replace(stage, folder, files, record, keep=keep)
+                _replace(stage, folder, files, kind, keep=keep)
         finally:
             shutil.rmtree(stage, ignore_errors=True)
 
@@ -167,9 +173,9 @@ def adopt_files(folder: Path, kind: str, files: list[Path]) -> None:
     _write_record(folder / f".mdfuzzy-{kind}", sorted(files))
 
 
-def _replace(stage: Path, folder: Path, files: list[Path], record: Path, *, keep: bool) -> None:
-    """Move files from `stage` to `folder` and remove other files of the earlier record."""
-    old = _read_record(folder / record)
+def refuse_others(folder: Path, kind: str, files: Sequence[Path]) -> None:
+    """Raise if one of the files to be written, relative to `folder`, is there and of another origin."""
+    old = _read_record(folder / f".mdfuzzy-{kind}")
     for file in files:
         inside = [folder / part for part in file.parents if os.path.lexists(folder / part)]
         taken = next((each for each in inside[:-1] if not is_folder(each)), folder / file)
@@ -179,6 +185,13 @@ def _replace(stage: Path, folder: Path, files: list[Path], record: Path, *, keep
                 f"holds {str(taken.relative_to(folder))!r}, which no earlier export wrote. Give another "
                 "folder."
             )
+
+
+def _replace(stage: Path, folder: Path, files: list[Path], kind: str, *, keep: bool) -> None:
+    """Move files from `stage` to `folder` and remove other files of the earlier record."""
+    refuse_others(folder, kind, files)
+    record = Path(f".mdfuzzy-{kind}")
+    old = _read_record(folder / record)
     # The record names all files at any time, even if the writer is killed.
     _write_record(stage / "record", sorted({*old, *files}))
     os.replace(stage / "record", folder / record)

@@ -18,7 +18,7 @@ from mdfuzzy.cli.options import (
     setting_options,
     take_settings,
 )
-from mdfuzzy.cli.outputs import Transcript
+from mdfuzzy.cli.outputs import Transcript, open_folder
 from mdfuzzy.cli.program import Session
 from mdfuzzy.cli.run import find_states
 
@@ -106,7 +106,7 @@ def command(
         )
     shares = _shares(share, paths)
     settings = take_settings(options)
-    mf.RunDir(output).check_place()
+    open_folder(output)
     frames = mf.load(paths, top=top, tops=tops or None, atoms=by_name or atoms, shares=shares, **options)
     say = Transcript()
     say(frames.summary())

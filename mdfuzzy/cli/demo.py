@@ -6,7 +6,7 @@ import click
 
 import mdfuzzy as mf
 from mdfuzzy.cli.options import Command, output_option
-from mdfuzzy.cli.outputs import Transcript
+from mdfuzzy.cli.outputs import Transcript, open_folder
 from mdfuzzy.cli.program import Session
 from mdfuzzy.cli.run import find_states
 from mdfuzzy.frames.regions import region_table
@@ -22,6 +22,7 @@ def command(session: Session, output: str) -> None:
     writes pictures, files for other programs, and a report. The first call compiles the kernels, which takes
     up to a minute.
     """
+    open_folder(output)
     say = Transcript()
     say("Alanine dipeptide in implicit water at 300 K, bundled with mdfuzzy")
     frames = mf.datasets.alanine_dipeptide()

@@ -1,11 +1,13 @@
 """``mdfuzzy kinetics``: populations, passage times and pathways by the Markov model of a finished run."""
 
 from pathlib import Path
+from typing import get_args
 
 import click
 
 import mdfuzzy as mf
 from mdfuzzy.cli.options import Command, Option, Time, run_argument
+from mdfuzzy.plots.formats import Format
 
 
 @click.command("kinetics", cls=Command)
@@ -26,10 +28,20 @@ from mdfuzzy.cli.options import Command, Option, Time, run_argument
     "--output",
     cls=Option,
     metavar="FOLDER",
-    help="Folder for the tables as CSV and LaTeX. Default: the tables are only printed.",
+    help="Folder for the tables as CSV and LaTeX, and for a picture of the pathways. Default: the tables "
+    "are only printed.",
+)
+@click.option(
+    "--format",
+    "format",
+    cls=Option,
+    type=click.Choice(get_args(Format)),
+    default="png",
+    show_default=True,
+    help="Format of the picture.",
 )
 def command(
-    folder: str, source: int | None, target: int | None, lag: float | None, output: str | None
+    folder: str, source: int | None, target: int | None, lag: float | None, output: str | None, format: Format
 ) -> None:
     """Show populations, first-passage times and pathways of a finished run, with intervals.
 
@@ -40,7 +52,8 @@ def command(
     Examples:
       mdfuzzy kinetics out
       mdfuzzy kinetics out --from 0 --to 2
-      mdfuzzy kinetics out --lag 20 -o tables
+      mdfuzzy kinetics out --from 0 --to 2 -o tables --format pdf
+      mdfuzzy kinetics out --lag 20ps
     """
     run = mf.RunDir(folder)
     with run.lock():
@@ -55,3 +68,5 @@ def command(
         if output is not None:
             place = mf.exports.write_state_tables(Path(output), found, overwrite=True)
             click.echo(f"tables: {place}")
+            (picture,) = mf.plots.write_plots(output, found, kinds=["pathways"], format=format)
+            click.echo(f"picture: {picture}")

@@ -33,6 +33,8 @@ _OF_THE_MODEL = ("timescales", "chapman-kolmogorov")
 class Transcript:
     """Prints lines, and keeps them for a file."""
 
+    _HEAD = "# mdfuzzy "
+
     def __init__(self) -> None:
         self._lines: list[str] = []
 
@@ -41,13 +43,38 @@ class Transcript:
         click.echo(text)
         self._lines.append(str(text))
 
+    @classmethod
+    def refuse(cls, path: Path) -> None:
+        """Raise if there is a file that is no transcript."""
+        if path.is_symlink() or (
+            path.exists() and not path.read_text(errors="replace").startswith(cls._HEAD)
+        ):
+            raise FileExistsError(f"{path} must not be a file that mdfuzzy did not write. Move it away.")
+
     def write(self, path: Path) -> None:
         """Write what was printed, in place of an earlier transcript."""
-        head = "# mdfuzzy "
-        if path.is_symlink() or (path.exists() and not path.read_text(errors="replace").startswith(head)):
-            raise FileExistsError(f"{path} must not be a file that mdfuzzy did not write. Move it away.")
+        self.refuse(path)
         with whole_file(path) as file:
-            file.write(f"{head}{__version__}\n\n{chr(10).join(self._lines)}\n".encode())
+            file.write(f"{self._HEAD}{__version__}\n\n{chr(10).join(self._lines)}\n".encode())
+
+
+def open_folder(output: str, *, bare: bool = False, report: bool = True) -> mf.RunDir:
+    """Return the run directory of a new run.
+
+    Raises before anything is read or computed if it cannot be one, or if files of another origin have the
+    names of outputs.
+    """
+    from mdfuzzy.plots.pictures import refuse_pictures
+    from mdfuzzy.report.page import refuse_page
+
+    run, folder = mf.RunDir(output), Path(output)
+    run.check_place()
+    Transcript.refuse(folder / "summary.txt")
+    if not bare and folder.is_dir():
+        refuse_pictures(folder / "plots")
+        if report:
+            refuse_page(folder / "report.html")
+    return run
 
 
 def place_of(run: str, output: str | None, *names: str) -> Path:

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 import mdfuzzy as mf
 from mdfuzzy.cli.options import Command, Option, output_option, setting_options, take_settings
-from mdfuzzy.cli.outputs import Transcript, remove_outdated, write_outputs
+from mdfuzzy.cli.outputs import Transcript, open_folder, remove_outdated, write_outputs
 from mdfuzzy.cli.program import Session
 from mdfuzzy.cli.reading import feature_options, read_files, reading_options
 from mdfuzzy.cli.watch import watch as watch_files
@@ -139,8 +139,7 @@ def command(
         raise click.UsageError("--layout needs --dask.")
     if memory is not None:
         parse_bytes("memory", memory)
-    run = mf.RunDir(output)
-    run.check_place()  # before files are read, which may take minutes
+    run = open_folder(output, bare=bare, report=report)  # before files are read, which may take minutes
     with nullcontext() if dask is None else connect(dask) as client:  # before anything is written
 
         def run_once() -> None:

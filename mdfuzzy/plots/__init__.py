@@ -9,10 +9,12 @@ from mdfuzzy.plots.figures import overview
 from mdfuzzy.plots.forecasts import reliability
 from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
 from mdfuzzy.plots.networks import state_network
+from mdfuzzy.plots.passages import state_pathways
 from mdfuzzy.plots.peaks import persistence_diagram, prominences
 from mdfuzzy.plots.pictures import write_plots
 from mdfuzzy.plots.planes import plane, ramachandran
 from mdfuzzy.plots.projections import Projection, project, torsions
+from mdfuzzy.plots.residues import residue_panels
 from mdfuzzy.plots.series import feature_series
 from mdfuzzy.plots.timelines import membership_timeline
 from mdfuzzy.plots.trees import state_tree
@@ -36,9 +38,11 @@ __all__ = [
     "prominences",
     "ramachandran",
     "reliability",
+    "residue_panels",
     "state_colors",
     "state_differences",
     "state_network",
+    "state_pathways",
     "state_tree",
     "torsions",
     "write_plots",

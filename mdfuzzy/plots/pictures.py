@@ -1,12 +1,13 @@
 """Every picture of a clustering or an assignment, as files."""
 
 import os
+import re
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from mdfuzzy._atomic import new_files
+from mdfuzzy._atomic import is_folder, new_files, refuse_others
 from mdfuzzy._check import check_choice, check_int
 from mdfuzzy._messages import warn_user
 from mdfuzzy._threads import limited_threads
@@ -19,6 +20,7 @@ from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.pipeline.comparison import compare_states, pairs_to_compare
 from mdfuzzy.pipeline.describing import has_features
 from mdfuzzy.plots.betas import beta_scan
+from mdfuzzy.plots.bins import Bins
 from mdfuzzy.plots.differences import state_differences
 from mdfuzzy.plots.ensembles import assigned_fractions, ensemble_fractions, ensemble_maps
 from mdfuzzy.plots.figures import overview, projection_of
@@ -26,9 +28,11 @@ from mdfuzzy.plots.forecasts import reliability
 from mdfuzzy.plots.formats import DPI, Format
 from mdfuzzy.plots.models import chapman_kolmogorov, implied_timescales
 from mdfuzzy.plots.networks import state_network
+from mdfuzzy.plots.passages import state_pathways
 from mdfuzzy.plots.peaks import persistence_diagram, prominences
 from mdfuzzy.plots.planes import Kind, draw
 from mdfuzzy.plots.projections import Projection
+from mdfuzzy.plots.residues import MOST_RESIDUES, residue_panels
 from mdfuzzy.plots.series import feature_series
 from mdfuzzy.plots.showing import unseen_figures
 from mdfuzzy.plots.timelines import membership_timeline
@@ -39,6 +43,14 @@ if TYPE_CHECKING:
 
 #: Draws a picture.
 Picture = Callable[[], "Figure | SubFigure"]
+#: Computes the two coordinates of maps, and their bins.
+Plane = Callable[[], tuple[Projection, Bins]]
+#: The names of all pictures.
+_NAME = re.compile(
+    "overview|density|free-energy|states|transitions|persistence|prominences|tree|beta|network|pathways|residues|"
+    "ensembles|ensemble-maps|timescales|chapman-kolmogorov|reliability|fractions|"
+    r"(state|timeline|series)-\d+|difference-\d+-\d+"
+)
 #: Timelines that are written, at most.
 _TIMELINES = 4
 #: States that get a picture of their own unless one is asked for by its number: each takes seconds.
@@ -84,6 +96,7 @@ def write_plots(
     list of Path
         The files: ``overview``, ``density``, ``free-energy``, ``states``, ``transitions``, a ``state-N`` of
         each state, ``persistence``, ``prominences``, and what there is of ``tree``, ``beta``, ``network``,
+        ``pathways`` (with a Markov model), ``residues`` (of a peptide of 2 to 12 residues with phi and psi),
         ``ensembles`` and ``ensemble-maps`` (of several ensembles),
         ``timeline-N`` (of the first four trajectories), ``series-N`` (of features), ``difference-A-B`` (of
         up to four pairs of states), ``timescales``, ``chapman-kolmogorov`` and
@@ -113,8 +126,17 @@ def write_plots(
     """
     dpi = check_int("dpi", dpi, 20, 2000)
     check_choice("format", format, get_args(Format))
-    with limited_threads(result.settings.n_jobs if isinstance(result, Clustering) else None):
-        pictures = _pictures(result, projection_of(result, residue))
+
+    @cache
+    def plane() -> tuple[Projection, Bins]:
+        """The two coordinates of all maps, and their bins, once one of them is drawn."""
+        with limited_threads(result.settings.n_jobs if isinstance(result, Clustering) else None):
+            projection = projection_of(result, residue)
+            return projection, projection.bin()
+
+    if residue is not None or result.data is None:
+        plane()  # an error comes before any work
+    pictures = _pictures(result, plane)
     if timescales is not None:
         lag = None if test is None else test.lag_times[0]
         pictures["timescales"] = lambda: implied_timescales(timescales, lag=lag).figure
@@ -126,13 +148,28 @@ def write_plots(
     for kind in kinds:
         check_choice("kinds", kind, list(dict.fromkeys([*groups.values(), *pictures])))
     chosen = _chosen(pictures, groups, kinds, result.n_states)
-    with new_files(folder, "plots", overwrite=True, keep=bool(kinds)) as stage, unseen_figures():
+    names = [f"{name}.{format}" for name in chosen]
+    with (
+        new_files(folder, "plots", overwrite=True, keep=bool(kinds), names=names) as stage,
+        unseen_figures(),
+    ):
         for name in chosen:
             # Without the time of writing the same picture gives the same bytes.
             metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(format)
             figure = cast("Figure", pictures[name]())
             figure.savefig(stage / f"{name}.{format}", format=format, dpi=dpi, metadata=metadata)
-    return [Path(folder) / f"{name}.{format}" for name in chosen]
+    return [Path(folder) / name for name in names]
+
+
+def refuse_pictures(folder: Path) -> None:
+    """Raise if a folder holds a picture of another origin under a name that `write_plots` may write.
+
+    Before a result is known, neither are its pictures.
+    """
+    files = [each.relative_to(folder) for each in folder.iterdir()] if is_folder(folder) else []
+    refuse_others(
+        folder, "plots", [each for each in files if _NAME.fullmatch(each.stem) and each.suffix == ".png"]
+    )
 
 
 def _chosen(
@@ -149,11 +186,11 @@ def _chosen(
     return [name for name in every if name not in late]
 
 
-def _pictures(result: Result, projection: Projection) -> dict[str, Picture]:
+def _pictures(result: Result, plane: Plane) -> dict[str, Picture]:
     """Return what draws each picture of a result, by name."""
-    pictures = _maps(result, projection)
+    pictures = _maps(result, plane)
     if isinstance(result, Clustering):
-        pictures |= _evidence(result, projection)
+        pictures |= _evidence(result, plane)
     else:
         pictures["fractions"] = lambda: assigned_fractions(result).figure
     regions, data = result.transition_regions, cast("Trajectories", result.data)
@@ -161,6 +198,8 @@ def _pictures(result: Result, projection: Projection) -> dict[str, Picture]:
         pictures["network"] = lambda: (
             state_network(regions, [state.fraction for state in result.states]).figure
         )
+    if 2 <= len(data.residues) <= MOST_RESIDUES:
+        pictures["residues"] = lambda: residue_panels(result)
     for number in range(min(data.n_trajectories, _TIMELINES)):
         pictures[f"timeline-{number}"] = partial(_timeline, data, result.memberships, number)
         if not data.metric.superpose:
@@ -173,10 +212,9 @@ def _pictures(result: Result, projection: Projection) -> dict[str, Picture]:
     return pictures
 
 
-def _maps(result: Result, projection: Projection) -> dict[str, Picture]:
+def _maps(result: Result, plane: Plane) -> dict[str, Picture]:
     """Return the pictures over two coordinates."""
-    grid = projection.bin()
-    pictures: dict[str, Picture] = {"overview": lambda: overview(result, projection=projection)}
+    pictures: dict[str, Picture] = {"overview": lambda: overview(result, projection=plane()[0])}
     maps: dict[str, Kind] = {
         "density": "density",
         "free-energy": "free_energy",
@@ -184,15 +222,13 @@ def _maps(result: Result, projection: Projection) -> dict[str, Picture]:
         "transitions": "second",
     }
     for name, kind in maps.items():
-        pictures[name] = partial(_map, projection, result, kind=kind, bins=grid)
+        pictures[name] = partial(_map, plane, result, kind=kind)
     for state in range(result.n_states):
-        pictures[f"state-{state}"] = partial(
-            _map, projection, result, kind="membership", state=state, bins=grid
-        )
+        pictures[f"state-{state}"] = partial(_map, plane, result, kind="membership", state=state)
     return pictures
 
 
-def _evidence(result: Clustering, projection: Projection) -> dict[str, Picture]:
+def _evidence(result: Clustering, plane: Plane) -> dict[str, Picture]:
     """Return the pictures of what a clustering found beside the states themselves."""
     pictures: dict[str, Picture] = {
         "persistence": lambda: persistence_diagram(result).figure,
@@ -202,9 +238,11 @@ def _evidence(result: Clustering, projection: Projection) -> dict[str, Picture]:
         pictures["tree"] = lambda: state_tree(result).figure
     if result.beta_scan is not None:
         pictures["beta"] = lambda: beta_scan(result).figure
+    if result.pathways is not None:
+        pictures["pathways"] = lambda: state_pathways(result)
     if cast("Trajectories", result.data).ensembles is not None:
         pictures["ensembles"] = lambda: ensemble_fractions(compare_ensembles(result)).figure
-        pictures["ensemble-maps"] = lambda: ensemble_maps(projection, result)
+        pictures["ensemble-maps"] = lambda: ensemble_maps(plane()[0], result)
     return pictures
 
 
@@ -212,8 +250,9 @@ def _difference(result: Clustering, a: int, b: int) -> "Figure | SubFigure":
     return state_differences(compare_states(result, a, b)).figure
 
 
-def _map(projection: Projection, result: Result, **what: Any) -> "Figure | SubFigure":
-    return draw(projection, result, **what).figure
+def _map(plane: Plane, result: Result, **what: Any) -> "Figure | SubFigure":
+    projection, grid = plane()
+    return draw(projection, result, bins=grid, **what).figure
 
 
 def _timeline(data: Trajectories, memberships: Memberships, number: int) -> "Figure | SubFigure":

@@ -120,6 +120,16 @@ def write_report(
     check_type("timescales", timescales, ImpliedTimescales, None, remedy=remedy)
     check_type("test", test, ChapmanKolmogorov, None, remedy="`kinetics.chapman_kolmogorov` makes it.")
     path = Path(path)
+    refuse_page(path)
+    with limited_threads(result.settings.n_jobs if isinstance(result, Clustering) else None):
+        page = render(result, timescales=timescales, test=test, title=title)
+    with whole_file(path) as file:
+        file.write(page.encode("utf-8", "backslashreplace"))
+    return path
+
+
+def refuse_page(path: Path) -> None:
+    """Raise if no report can be written at `path`."""
     if path.is_dir():
         raise IsADirectoryError(
             f"`path` must be a file; got {str(path)!r}, a folder. Use {str(path / 'report.html')!r}."
@@ -133,11 +143,6 @@ def write_report(
             f"`path` must be a new file or an earlier report; got {str(path)!r}, which mdfuzzy did not "
             "write. Give another name."
         )
-    with limited_threads(result.settings.n_jobs if isinstance(result, Clustering) else None):
-        page = render(result, timescales=timescales, test=test, title=title)
-    with whole_file(path) as file:
-        file.write(page.encode("utf-8", "backslashreplace"))
-    return path
 
 
 def is_report(path: Path) -> bool:

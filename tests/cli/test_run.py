@@ -231,6 +231,10 @@ def test_kinetics(finished, tmp_path, capsys):
     assert "mean first-passage times, lag time 8 ps" in out
     assert "pathways from" in out
     assert (tmp_path / "tables" / "states.tex").exists()
+    assert (tmp_path / "tables" / "pathways.png").exists()
+    options = ["--from", "0", "--to", "1", "--lag", "8", "--format", "pdf"]
+    assert main(["kinetics", str(finished), *options, "-o", str(tmp_path / "own")]) == 0
+    assert (tmp_path / "own" / "pathways.pdf").read_bytes().startswith(b"%PDF")
     capsys.readouterr()
     for lag, words in [
         ("0", "--lag must be a finite number > 0; got 0"),
@@ -240,6 +244,29 @@ def test_kinetics(finished, tmp_path, capsys):
         assert words in capsys.readouterr().err
     assert main(["kinetics", str(finished), "--from", "99"]) == 2
     assert "--from must be a state of the Markov model; got 99" in the_line(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("plots/state-0.png", "'state-0.png', which no earlier export wrote"),
+        ("report.html", "which mdfuzzy did not write"),
+        ("summary.txt", "must not be a file that mdfuzzy did not write"),
+    ],
+)
+def test_files_of_the_user_under_names_of_outputs_are_refused_before_anything_is_read(
+    files, tmp_path, capsys, monkeypatch, name, message
+):
+    out = tmp_path / "out"
+    assert main(arguments(files, out, "--bare")) == 0
+    (out / name).parent.mkdir(exist_ok=True)
+    (out / name).write_text("mine")
+    capsys.readouterr()
+    with monkeypatch.context() as patch:
+        patch.setattr(mf, "load", lambda *arguments, **options: pytest.fail("the files were read"))
+        assert main(arguments(files, out)) == 2
+    assert message in the_line(capsys.readouterr().err)
+    assert (out / name).read_text() == "mine"
 
 
 def test_a_folder_with_other_files_is_refused_before_anything_is_read(files, tmp_path, capsys, monkeypatch):

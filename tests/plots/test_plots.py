@@ -488,6 +488,119 @@ def test_pictures_of_others_are_not_replaced_and_old_ones_of_ours_are_removed(re
     assert [path.name for path in tmp_path.iterdir() if path.name != "ours"] == ["states.png"]
 
 
+def test_pictures_of_others_are_refused_before_anything_is_drawn(result, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(pictures, "draw", lambda *arguments, **options: pytest.fail("a picture was drawn"))
+    (tmp_path / "states.png").write_text("mine")
+    with pytest.raises(FileExistsError, match=r"holds 'states.png', which no earlier export wrote"):
+        mf.plots.write_plots(tmp_path, result, kinds=["density", "states"])
+    with pytest.raises(FileExistsError, match=r"holds 'states.png', which no earlier export wrote"):
+        pictures.refuse_pictures(tmp_path)
+    (tmp_path / "states.png").rename(tmp_path / "my-states.png")
+    pictures.refuse_pictures(tmp_path)
+
+
+# --- pathways and residues
+
+
+@pytest.fixture(scope="module")
+def ring() -> mf.Clustering:
+    """Four states in a ring: two pathways from a state to the one opposite."""
+    rng = np.random.default_rng(0)
+    places = np.array([[0, 0], [9, 0], [9, 9], [0, 9]])
+    steps = rng.choice([-1, 0, 1], p=[0.02, 0.96, 0.02], size=(6, 2000))
+    hops = np.cumsum(steps, axis=1) % 4
+    return mf.cluster([places[each] + rng.normal(size=(2000, 2)) for each in hops])
+
+
+def test_pathways_show_committors_fluxes_shares_and_times(ring):
+    labels = ring.memberships.hard
+    first = int(labels[0])
+    opposite = next(
+        state
+        for state in range(4)
+        if np.abs(ring.data.values[ring.cores.peaks[state]] - ring.data.values[ring.cores.peaks[first]]).min()
+        > 4
+    )
+    found = mf.estimate_model(ring, source=first, target=opposite, lag_time=1)
+    figure = mf.plots.state_pathways(found)
+    fluxes, shares, times = figure.axes
+    assert fluxes.get_xlabel() == f"committor: probability to reach state {opposite} before state {first}"
+    assert f"from state {first} to state {opposite} in " in fluxes.get_title()
+    numbers = [text for text in fluxes.texts if text.get_text() in "0123" and text.get_text()]
+    at = {int(text.get_text()): text.get_position() for text in numbers}
+    assert at[first] == (0.0, 0.0)
+    assert at[opposite] == (1.0, 0.0)
+    for state in set(range(4)) - {first, opposite}:
+        assert at[state][0] == pytest.approx(found.pathways.committor[state])
+        assert 0.3 < at[state][0] < 0.7
+    paths = [label.get_text() for label in shares.get_yticklabels()]
+    assert len(paths) == len(found.pathways)
+    widths = [bar.get_width() for bar in shares.patches]
+    np.testing.assert_allclose(widths, found.pathways.shares)
+    assert [label.get_text() for label in times.get_yticklabels()][-1] == f"{opposite} to {first}"
+    assert times.get_xlabel() == "mean first-passage time (frames)"
+    one = mf.plots.state_pathways(found, n_pathways=1)
+    assert one.axes[1].get_title().startswith(f"1 of {len(paths)} pathways, ")
+
+
+def test_pathways_need_a_model(result):
+    with pytest.raises(
+        ValueError, match=r"`result` must have pathways; got a clustering without .*estimate_model"
+    ):
+        mf.plots.state_pathways(result)
+    with pytest.raises(ValueError, match=r"`n_pathways` must be an int of at least 1; got 0"):
+        mf.plots.state_pathways(result, n_pathways=0)
+
+
+@pytest.mark.parametrize(("residues", "shape"), [(("ALA2", "GLY3"), (2, 4)), (("ALA2",), (1, 4))])
+def test_residues_have_a_panel_for_every_state(result, residues, shape):
+    found = dataclasses.replace(result, data=frames_of(residues))
+    figure = mf.plots.residue_panels(found)
+    panels = np.array(figure.axes).reshape(shape)
+    assert [ax.get_ylabel() for ax in panels[:, 0]] == list(residues)
+    assert panels[0, 0].get_title() == "all frames"
+    assert panels[0, 1].get_title().startswith("state 0, ")
+    for row, residue in enumerate(residues):
+        grid = mf.plots.torsions(found.data, residue).bin(60)
+        for state in range(found.n_states):
+            there = np.zeros(grid.counts.size, bool)
+            there[grid.index[found.memberships.hard == state]] = True
+            picture = np.asarray(panels[row, 1 + state].images[0].get_array())
+            grey = np.ptp(picture, axis=2) < 1e-9
+            np.testing.assert_array_equal(~grey, there.reshape(grid.counts.shape).T)
+
+
+def test_many_states_are_below_each_other(result):
+    from mdfuzzy.plots import residues
+
+    two = dataclasses.replace(result, data=frames_of(("ALA2", "GLY3")))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(residues, "_ACROSS", 2)
+        figure = mf.plots.residue_panels(two)
+    panels = np.array(figure.axes).reshape(4, 2)
+    assert [ax.get_title() for ax in panels[0]] == ["ALA2", "GLY3"]
+    assert panels[0, 0].get_ylabel() == "all frames"
+
+
+def test_residues_need_torsions(result):
+    with pytest.raises(
+        ValueError, match=r"`result` must be of a molecule with phi and psi; got .*`plots.plane`"
+    ):
+        mf.plots.residue_panels(result)
+
+
+def test_pathways_and_residues_are_among_the_pictures(ring, result, tmp_path: Path):
+    found = mf.estimate_model(ring, lag_time=1)
+    written = mf.plots.write_plots(tmp_path, found, kinds=["pathways"], dpi=30)
+    peptide = dataclasses.replace(result, data=frames_of(("ALA2", "GLY3")))
+    written += mf.plots.write_plots(tmp_path, peptide, kinds=["residues"], dpi=30)
+    assert [path.name for path in written] == ["pathways.png", "residues.png"]
+    assert all(path.stat().st_size > 1000 for path in written)
+    for data in (frames_of(("ALA2",)), result.data):
+        with pytest.raises(ValueError, match="`kinds` must be one of"):
+            mf.plots.write_plots(tmp_path, dataclasses.replace(result, data=data), kinds=["residues"])
+
+
 def test_every_function_draws_on_the_axes_that_it_is_given(result, transition_regions):
     diagram = mf.kinetics.reliability([[0.75, 0.25]] * 4, [0, 0, 0, 1], [0, 1, 2, 3], n_bins=2)
     for draw in (
