@@ -48,7 +48,7 @@ def announced() -> Iterator[None]:
     def announce(module: str) -> None:
         if not told:
             told.append(module)
-            logger.info("compiling kernels, which are then kept on disk: up to a minute, once")
+            logger.info("compiling kernels (up to a minute); the compiled code is kept on disk")
 
     with event.install_listener("numba:compile", _Listener(announce)):
         yield

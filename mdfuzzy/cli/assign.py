@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 def command(folder: str, files: tuple[str, ...], output: str | None, report: bool, **reading: Any) -> None:
     """Assign the frames of new trajectories to the states of a finished run.
 
-    The states do not change. Topology, atoms and features (with their TICA) are those of the run; --top and
-    --atoms replace the first two. The command prints the fractions of the states beside those of the run. It
-    writes pictures, a report, discrete trajectories, memberships and a table of the new frames.
+    The states do not change. Topology, atoms and features (including TICA) are taken from the run; --top and
+    --atoms replace the topology and the atoms. The command prints the fraction of the new frames in each
+    state next to the fraction in the run. It writes pictures, a report, discrete trajectories, memberships
+    and a table of the new frames.
 
     \b
     Examples:

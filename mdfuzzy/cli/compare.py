@@ -44,13 +44,14 @@ def _reading(function: Any) -> Any:
                 multiple=True,
                 metavar="[NAME=]SELECTION",
                 help="Atoms to compare, as an mdtraj selection. Atoms are matched by residue number and "
-                "name; if every NAME has its own selection, by order. Default: the solute's heavy atoms.",
+                "name; if every ensemble has its own selection, by their order. Default: the solute's heavy "
+                "atoms.",
             ),
             option(
                 "--share",
                 multiple=True,
                 metavar="NAME=NUMBER",
-                help="Total weight of an ensemble. Default: equal weights.",
+                help="Total weight of an ensemble relative to the others. Default: equal weights.",
             ),
             option("--mass-weighted", is_flag=True, help="Weight atoms by their masses."),
             option("--stride", type=int, default=1, show_default=True, help="Read every Nth frame."),
@@ -83,8 +84,8 @@ def command(
 
     NAME=FILES names an ensemble and its trajectories (a file or a pattern). The same NAME may be given
     several times. The states are found in all ensembles together, using the atoms that they have in common;
-    every ensemble has the same total weight. The command prints, for each state, the fraction in each
-    ensemble with its interval, the difference in free energy, and whether it is significant.
+    every ensemble has the same total weight. For each state, the command prints the fraction in each ensemble
+    with its interval, the difference in free energy, and whether the difference is significant.
 
     \b
     Examples:
@@ -132,7 +133,7 @@ def _split(text: str, what: str) -> tuple[str, str]:
 def _by_name(
     option: str, values: Sequence[str], names: dict[str, list[str]]
 ) -> tuple[dict[str, str], str | None]:
-    """Return the values that are for one ensemble, and the one for all."""
+    """Return the values given for single ensembles, and the value given for all."""
     own: dict[str, str] = {}
     common = None
     for value in values:

@@ -32,10 +32,10 @@ def command(session: Session, output: str) -> None:
     find_states(session, frames, mf.Settings(scan_beta=True, validate=True), folder, say)
     click.echo(
         f"""
-Look at
-  {folder / "report.html"}    in a browser: states, transitions, and how reliable they are
+Results
+  {folder / "report.html"}    open in a browser: states, transitions, and how reliable they are
   {folder / "plots"}          the same results as pictures
-  {folder / "exports"}        for PyEMMA, deeptime, a table of all frames, and structures to look at
+  {folder / "exports"}        files for PyEMMA and deeptime, a table of all frames, structures of the states
 Your own molecule
   mdfuzzy info traj*.xtc --top molecule.pdb            contents of the files
   mdfuzzy run traj*.xtc --top molecule.pdb -o out      its states, in out/report.html

@@ -33,7 +33,7 @@ def _choices(function: Decorated) -> Decorated:
     cls=Option,
     is_flag=True,
     default=None,
-    help="Include phi and psi of all residues in the table. Default: of up to 12 residues.",
+    help="Include phi and psi of all residues in the table. Default: if there are at most 12 residues.",
 )
 @click.option(
     "-n",
@@ -77,7 +77,8 @@ def _choices(function: Decorated) -> Decorated:
 def command(folder: str, output: str | None, reference: str | None, dask: str | None, **options: Any) -> None:
     """Write the results of a finished run for other programs.
 
-    Without any of the first options below, all kinds are written. Files of an earlier export are replaced.
+    If none of the options --tables to --splits is given, all kinds of files are written. Files of an earlier
+    export are replaced.
 
     \b
     Examples:

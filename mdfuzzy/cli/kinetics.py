@@ -45,8 +45,8 @@ def command(
 ) -> None:
     """Show populations, first-passage times and pathways of a finished run, with intervals.
 
-    They are estimated with a Markov model of the states. Without --from and --to, the pathways are those of
-    the slowest process. All intervals are 95 % intervals from a bootstrap of the trajectories.
+    All numbers come from a Markov model of the states. Without --from and --to, the pathways of the slowest
+    process are shown. Intervals are 95 % intervals from a bootstrap of the trajectories.
 
     \b
     Examples:

@@ -38,8 +38,7 @@ from mdfuzzy.plots.formats import DPI, Format
     cls=Option,
     metavar="NAME",
     help="Residue whose phi and psi are the axes, such as LYS27. Default: the only residue with phi and "
-    "psi, or "
-    "principal components.",
+    "psi, or principal components.",
 )
 @output_option("Folder for the pictures. Default: RUN/plots.")
 def command(folder: str, kinds: tuple[str, ...], output: str | None, **options: Any) -> None:

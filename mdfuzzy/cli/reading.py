@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _one_or_all(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> Any:
-    """Return what was given several times as a list, what was given once, or None."""
+    """Return a list if the option was given several times, else its only value, or None."""
     return list(values) if len(values) > 1 else next(iter(values), None)
 
 
@@ -59,7 +59,7 @@ def reading_options(command: Decorated) -> Decorated:
             option(
                 "--whole/--no-whole",
                 default=None,
-                help="Make molecules whole that the periodic boundary divides, or leave them as they are. "
+                help="Make molecules whole that are broken across periodic boundaries, or leave them broken. "
                 "Default: make them whole if there are both a box and bonds.",
             ),
             option(
@@ -68,7 +68,7 @@ def reading_options(command: Decorated) -> Decorated:
                 help="Minimise the RMSD over exchanges of symmetry-equivalent atoms. 'rotations' (or no "
                 "value): "
                 "exchanges that keep chirality, found from the bonds; 'graph': also the methyl groups "
-                "of Val and Leu. Or atom names within a residue, such as 'C2 C6, C3 C5; N1 N2'.",
+                "of Val and Leu. NAMES: exchanges of atoms within a residue, such as 'C2 C6, C3 C5; N1 N2'.",
             ),
             option(
                 "--stride",
@@ -127,7 +127,7 @@ def reading_options(command: Decorated) -> Decorated:
 
 
 def feature_options(command: Decorated) -> Decorated:
-    """Give a command the features that frames can be compared by instead of RMSD."""
+    """Give a command the options for features that replace RMSD as the metric."""
     option = partial(click.option, cls=Option, section="Features")
     reductions = {
         "tica": (
@@ -146,7 +146,7 @@ def feature_options(command: Decorated) -> Decorated:
                 metavar="KIND[:SELECTION]",
                 help="Compare features instead of RMSD: torsions, sidechains, all-torsions, distances, "
                 "groups, closest, contacts, coordinates, or columns:FILE. May be given several times; "
-                "'2*torsions' doubles the weight. mdfuzzy info lists the features of a molecule.",
+                "'2*torsions' doubles their weight. mdfuzzy info lists the features of a molecule.",
             ),
             *(
                 option(
@@ -161,8 +161,8 @@ def feature_options(command: Decorated) -> Decorated:
                 "--max-features",
                 type=int,
                 metavar="N",
-                help="The largest number of features. More are an error before any frame is read, because "
-                f"they need much memory. Default: {MAX_FEATURES:,}.",
+                help="Maximum number of features. With more, the command stops before it reads any frame, "
+                f"because they need much memory. Default: {MAX_FEATURES:,}.",
             ),
         ],
     )
@@ -209,7 +209,7 @@ def read_files(
 
 
 def load_files(files: Sequence[str], *, join: bool, **reading: Any) -> "Frames":
-    """Load the files of `reading_options`; with `join`, a pattern is one trajectory, and so are all names."""
+    """Load the files of `reading_options`; for `join` see `file_paths`."""
     import mdfuzzy as mf
 
     if reading.get("symmetry") == "rotations":
@@ -218,7 +218,10 @@ def load_files(files: Sequence[str], *, join: bool, **reading: Any) -> "Frames":
 
 
 def file_paths(files: Sequence[str], *, join: bool) -> list[str | list[str]]:
-    """Return the files of each trajectory; with `join`, a pattern is one, and so are all names."""
+    """Return the files of each trajectory.
+
+    With `join`, the files of a pattern are one trajectory, and all plain names together are another one.
+    """
     paths: list[str | list[str]] = list(files)
     if join:
         patterns = [file for file in files if glob.has_magic(file) and not os.path.exists(file)]

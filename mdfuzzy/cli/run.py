@@ -51,8 +51,8 @@ _SCANNED = 100_000
     type=click.FloatRange(min=0.1),
     metavar="SECONDS",
     help="Check the files at this interval and rerun when they have grown, until Ctrl-C. Quote patterns, "
-    "as in "
-    "'run*.xtc', to include files that are added later.",
+    "as in 'run*.xtc', "
+    "to include files that are added later.",
 )
 @click.option(
     "--memory",
@@ -77,8 +77,7 @@ _SCANNED = 100_000
     section="Cluster",
     type=click.Choice(["scattered", "sharded"]),
     help="scattered: every worker holds all frames; sharded: every worker holds a part of them. Default: "
-    "chosen "
-    "from the memory of the workers.",
+    "chosen from the memory of the workers.",
 )
 @click.pass_obj
 def command(
@@ -112,9 +111,9 @@ def command(
       mdfuzzy run traj*.xtc --top protein.pdb --atoms 'name CA' --stride 10 -o out
       mdfuzzy run traj*.xtc --top peptide.pdb --features torsions -o out
       mdfuzzy run traj*.xtc --top protein.pdb --features distances --tica 10ns -o out
-      mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta 0.5     colder: harder states
+      mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta 0.5     colder walk, harder states
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --beta kinetic
-      mdfuzzy run traj*.xtc --top ala2.pdb -o out --n-states 4   another level of the tree
+      mdfuzzy run traj*.xtc --top ala2.pdb -o out --n-states 4   exactly four states
       mdfuzzy run 'traj*.xtc' --top ala2.pdb -o out --watch 600
       mdfuzzy run traj*.xtc --top ala2.pdb -o out --fit-frames 1000000
       mdfuzzy run meta.xtc --top ala2.pdb -o out --weights COLVAR --temperature 300
@@ -167,7 +166,7 @@ def command(
 
 
 def _without_long_scan(settings: "Settings", n_frames: int, say: Transcript) -> "Settings":
-    """Return the settings without a scan over beta if it would take long and chooses nothing."""
+    """Return the settings without a scan over beta if it would take long and does not choose beta."""
     fitted = n_frames if settings.fit_frames is None else min(n_frames, settings.fit_frames)
     if fitted <= _SCANNED or isinstance(settings.beta, str):
         return settings
@@ -190,7 +189,7 @@ def find_states(
     memory: str | None = None,
     named: bool = False,
 ) -> "Clustering":
-    """Cluster the frames, print what was found, and write what belongs to it."""
+    """Cluster the frames, print the results, and write the pictures, exports and report."""
     from mdfuzzy._kernels.compiling import compiled_ahead
 
     run = mf.RunDir(folder)
@@ -218,7 +217,7 @@ def find_states(
 
 
 def show(result: "Clustering", say: Transcript) -> None:
-    """Print states, transition regions, the automatic choices with reasons, and their robustness."""
+    """Print the states, the transition regions, the automatic choices, and the evidence for the states."""
     say(repr(result))
     say(result.states)
     if result.equilibrium is not None:

@@ -27,8 +27,9 @@ def command(folder: str, n: int, output: str | None, **options: Any) -> None:
     """Write structures from which to start new simulations, the best first, each with a reason.
 
     Frames rank high if their neighbourhood and their state were visited few times, or if their memberships
-    are uncertain. Each chosen frame counts as a visit, so the seeds differ from each other. The structures
-    contain all atoms of the trajectory files. GRO files contain velocities if the trajectory files do.
+    are divided between states. Each chosen frame counts as a visit, so the seeds differ from each other. The
+    structures contain all atoms of the trajectory files. GRO files contain velocities if the trajectory files
+    do.
 
     \b
     Examples:

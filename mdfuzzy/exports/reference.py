@@ -38,9 +38,9 @@ class ReferenceRmsd(ReadOnly):
         (Weighted) mean and standard deviation over the frames of each state; NaN for a state without frames.
     peak, medoid : (K,) float64
         The RMSD of the density peak and of the medoid.
-    least : (K,) float64
+    minimum : (K,) float64
         The smallest RMSD of a frame of the state.
-    nearest : (K,) int64
+    closest : (K,) int64
         The frame with the smallest RMSD; -1 for a state without frames.
 
     Examples
@@ -50,7 +50,7 @@ class ReferenceRmsd(ReadOnly):
     >>> start = result.data.trajectory(result.cores.peaks[:1])
     >>> print(mf.exports.reference_rmsd(result, start))
     RMSD to the given structure in nm, 10 atoms
-    state        mean    std   peak medoid  least    nearest
+    state        mean    std   peak medoid  minimum  closest frame
     0           0.0...
     ...
     """
@@ -61,11 +61,11 @@ class ReferenceRmsd(ReadOnly):
     std: np.ndarray
     peak: np.ndarray
     medoid: np.ndarray
-    least: np.ndarray
-    nearest: np.ndarray
+    minimum: np.ndarray
+    closest: np.ndarray
 
     def __post_init__(self) -> None:
-        for name in ("mean", "std", "peak", "medoid", "least", "nearest"):
+        for name in ("mean", "std", "peak", "medoid", "minimum", "closest"):
             object.__setattr__(self, name, read_only(np.asarray(getattr(self, name))))
 
     def __len__(self) -> int:
@@ -76,21 +76,23 @@ class ReferenceRmsd(ReadOnly):
 
     def __str__(self) -> str:
         lines = [f"RMSD to {self.reference} in nm, {self.n_atoms} atoms"]
-        lines.append(f"{'state':<7}{'mean':>10}{'std':>7}{'peak':>7}{'medoid':>7}{'least':>7}{'nearest':>11}")
+        lines.append(
+            f"{'state':<7}{'mean':>10}{'std':>7}{'peak':>7}{'medoid':>7}{'minimum':>9}{'closest frame':>15}"
+        )
         for state, row in enumerate(
-            zip(self.mean, self.std, self.peak, self.medoid, self.least, strict=True)
+            zip(self.mean, self.std, self.peak, self.medoid, self.minimum, strict=True)
         ):
-            numbers = "".join(f"{value:>7.3f}" for value in row[1:])
-            lines.append(f"{state:<7}{row[0]:>10.3f}{numbers}{self.nearest[state]:>11}")
+            numbers = "".join(f"{value:>7.3f}" for value in row[1:-1])
+            lines.append(f"{state:<7}{row[0]:>10.3f}{numbers}{row[-1]:>9.3f}{self.closest[state]:>15}")
         return "\n".join(lines)
 
     def write(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the table as comma-separated values to `path` (if there is a file: `overwrite`), returned."""
-        heads = ("mean", "std", "peak", "medoid", "least")
-        lines = [",".join(["state", *(f"rmsd_{name}_nm" for name in heads), "nearest_frame"])]
+        heads = ("mean", "std", "peak", "medoid", "minimum")
+        lines = [",".join(["state", *(f"rmsd_{name}_nm" for name in heads), "closest_frame"])]
         for state in range(len(self)):
             values = [f"{getattr(self, name)[state]:.5f}" for name in heads]
-            lines.append(",".join([str(state), *values, str(self.nearest[state])]))
+            lines.append(",".join([str(state), *values, str(self.closest[state])]))
         with new_file(path, overwrite=overwrite) as file:
             file.write("\n".join([*lines, ""]).encode())
         return Path(path).expanduser()
@@ -150,8 +152,8 @@ def reference_rmsd(result: Result, reference: "str | os.PathLike[str] | md.Traje
         std=deviations,
         peak=rmsd[result.cores.peaks],
         medoid=np.where(medoids >= 0, rmsd[medoids], np.nan),
-        least=np.where(nearest >= 0, rmsd[nearest], np.nan),
-        nearest=nearest,
+        minimum=np.where(nearest >= 0, rmsd[nearest], np.nan),
+        closest=nearest,
     )
 
 

@@ -16,9 +16,9 @@ from mdfuzzy.kinetics.markov import estimate, pair_counts, relaxation_times
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.states.cores import Cores, find_milestones
 from mdfuzzy.states.persistence import Persistence
-from mdfuzzy.states.tree import StateTree
+from mdfuzzy.states.tree import StateTree, level_title
 
-#: Peaks beyond the states that are looked at.
+#: Peaks beyond the states that are examined.
 _MORE = 5
 
 
@@ -26,8 +26,8 @@ _MORE = 5
 class Splits(ReadOnly):
     """Hold every split of the tree of states, from the clearest, with its evidence.
 
-    Row j compares the j + 1 clearest states with the j clearest: one of these is split in two. The rows
-    go beyond the states, so that the next splits can be judged, too.
+    Row j compares the j + 1 clearest states with the j clearest: one of these is split in two. The last
+    rows are peaks that are not states, so that the next possible splits can be judged, too.
 
     Attributes
     ----------
@@ -38,36 +38,38 @@ class Splits(ReadOnly):
     parents : (S,) int64
         The peak of the state that it splits from; the peak itself for a component of the graph.
     clearance : (S,) float64
-        The prominence in units of the smallest one that is not noise, the largest over the levels.
+        The prominence divided by the smallest prominence that noise does not explain; the largest over the
+        levels.
     prominences : (S, L) float64
-        The prominence at each level of smoothing; NaN where it is no longer a hill.
+        The prominence at each level of smoothing; NaN at levels where the peak has vanished.
     p_values : (S,) float64
-        The probability that noise alone makes such a peak anywhere in the data.
+        The probability that noise alone produces such a peak anywhere in the data.
     support : (S,) float64
         The fraction of the bootstrap samples in which it is a state; NaN without a bootstrap.
     frames : (S,) int64
-        The frames of its basin after the split.
+        The number of frames in its basin after the split.
     basin_frames : (S,) int64
-        The frames of its basin after all splits into states, or those of the peak if it is none.
+        The number of frames in its basin after all splits into states; for a peak that is not a state, after
+        its own split.
     dwell, shuffled : (S,) float64
-        The mean time of an unbroken stay in this basin, and that of shuffled frames, in `unit`; NaN without
-        trajectories.
+        The mean duration of an uninterrupted stay in this basin, and the same for shuffled frames, in `unit`;
+        NaN without trajectories.
     exits : (S,) int64
-        The number of times that the core of another state was reached next.
+        The number of transitions from its milestone to the milestone of another state.
     exchange : (S,) float64
         The relaxation time between this state and the one that it splits from, in `unit`; infinite without
         transitions.
     slowest, slowest_before : (S,) float64
-        The slowest timescale of a Markov model of the milestoned trajectories (at a lag of one frame) with
-        the split and without it, in `unit`; NaN if there is none.
+        The slowest timescale of a Markov model of the milestoned trajectories (at a lag time of one frame)
+        with the split and without it, in `unit`; NaN if there is no such model.
     verdicts : tuple of str
-        "noise": the density alone could be noise. "kinetic": a state that the molecule stays in clearly
-        longer than shuffled frames would, judged by enough exits. "structural": a state by its density, which
-        has not been shown to be one by its kinetics.
+        "noise": the peak could be sampling noise. "kinetic": the molecule stays in the state clearly longer
+        than shuffled frames would, and left it often enough to tell. "structural": a state by its density,
+        which has not been shown to be metastable.
     reasons : tuple of str
-        The reason why it is not a kinetic state; empty for kinetic states.
+        The reason why a state is not kinetic; empty for kinetic states.
     unit : {"ps", "frames"}
-        Of the times.
+        The unit of the times.
 
     Examples
     --------
@@ -125,7 +127,7 @@ class Splits(ReadOnly):
         return "\n".join(rows)
 
     def name(self, peak: int) -> str:
-        """Return what `peak` is called: its state, or the peak if it is none."""
+        """Return the number of the state of `peak`, or "peak" and its number if it is not a state."""
         row = np.flatnonzero(self.peaks == peak)
         state = self.states[row[0]] if len(row) else -1
         return f"peak {peak}" if state < 0 else str(state)
@@ -142,19 +144,40 @@ class Splits(ReadOnly):
             "frames": [f"{frames:,}" for frames in self.frames],
         }
         for at, column in enumerate(self.prominences.T):
-            title = f"smoothed {at}x" if at else "prominence"
-            found[title] = ["-" if np.isnan(x) else f"{x:.3g}" for x in column]
+            found[level_title(at)] = ["-" if np.isnan(x) else f"{x:.3g}" for x in column]
         found["p (noise)"] = [f"{p:.1g}" for p in self.p_values]
         if not np.isnan(self.support).all():
             found["support"] = [f"{share:.0%}" for share in self.support]
         if not np.isnan(self.dwell).all():
             found["dwell"] = [_time(time, self.unit, "never left") for time in self.dwell]
-            found["shuffled"] = [_time(time, self.unit, "-") for time in self.shuffled]
+            found["dwell if shuffled"] = [_time(time, self.unit, "-") for time in self.shuffled]
             found["exits"] = [f"{exits:,}" for exits in self.exits]
-            found["exchange"] = [_time(time, self.unit, "none seen") for time in self.exchange]
-            found["slowest"] = [_time(time, self.unit, "-") for time in self.slowest]
-            found["before"] = [_time(time, self.unit, "-") for time in self.slowest_before]
+            found["exchange time"] = [_time(time, self.unit, "no transitions") for time in self.exchange]
+            found["slowest timescale"] = [_time(time, self.unit, "-") for time in self.slowest]
         return found
+
+    @property
+    def legend(self) -> str:
+        """The meaning of the columns, for people."""
+        lines = [
+            "verdict: noise = the peak could be sampling noise; kinetic = the molecule stays in the state "
+            "clearly "
+            "longer than it would with the frames in random order; structural = a state by its density, not "
+            "shown "
+            "to be kinetic.",
+            "smoothed: prominence after the log density is averaged over neighbours. p (noise): probability "
+            "that "
+            "noise alone produces such a peak.",
+        ]
+        if not np.isnan(self.dwell).all():
+            lines.append(
+                "dwell if shuffled: mean dwell time with the frames in random order. exchange time: "
+                "relaxation "
+                "time between the state and the one in column 'from'. slowest timescale: of a Markov model "
+                "of the "
+                "states down to this row."
+            )
+        return "\n".join(lines)
 
 
 def _time(value: float, unit: str, infinite: str) -> str:
@@ -177,7 +200,7 @@ def audit_splits(
 ) -> Splits:
     """Collect the evidence for every split of a tree of states.
 
-    The kinetics of a split are those of the milestones of its own level of the tree.
+    The kinetics of a split are those of the states down to its row, with their own milestones.
 
     Parameters
     ----------
@@ -241,7 +264,7 @@ def audit_splits(
     kinetic, reasons = evidence.pop("kinetic"), evidence.pop("reasons")
     verdicts = np.where(is_noise, "noise", np.where(kinetic, "kinetic", "structural"))
     why = [
-        f"noise alone makes such a peak with p = {tree.p[peak]:.1g}" if noise else reason
+        f"noise alone produces such a peak with p = {tree.p[peak]:.1g}" if noise else reason
         for peak, noise, reason in zip(rows, is_noise, reasons, strict=True)
     ]
     own = np.arange(len(chosen)) if numbers is None else np.asarray(numbers, np.int64)
@@ -286,7 +309,7 @@ class _Level:
 
 
 def _of_level(data: Trajectories, milestones: Cores, tops: np.ndarray) -> _Level:
-    """Return the kinetics of a level; its states are numbered as the points `tops`, their peaks."""
+    """Return the kinetics of a level, with its states in the order of their peaks, the points `tops`."""
     n = len(milestones)
     order = np.argsort(milestones.peaks)[np.argsort(np.argsort(tops))]
     moves = _counts(milestone(core_dtrajs(data, milestones)).dtrajs, n)
@@ -298,14 +321,14 @@ def _of_level(data: Trajectories, milestones: Cores, tops: np.ndarray) -> _Level
 
 
 def _kinetics(levels: Sequence[_Level], parents: Sequence[int], first: int, step: float) -> dict[str, Any]:
-    """Return the kinetics of every split; the first of `levels` is that of the components."""
+    """Return the kinetics of every split; the first of `levels` has the components of the graph as states."""
     n = len(parents)
     found = {
         name: np.full(n, np.nan) for name in ("dwell", "shuffled", "exchange", "slowest", "slowest_before")
     }
     exits, kinetic, reasons = np.zeros(n, np.int64), np.zeros(n, bool), []
     for j in range(n):
-        # A single component is no split: it is looked at beside the first state that splits off it.
+        # A connected graph has no first split: its first row describes the clustering into two states.
         at = max(j + 1 - first, int(n > 1 and first == 1))
         level = levels[at]
         exits[j] = level.moves[j].sum() - level.moves[j, j]
@@ -321,7 +344,7 @@ def _kinetics(levels: Sequence[_Level], parents: Sequence[int], first: int, step
 
 
 def _counts(dtrajs: Sequence[np.ndarray], n: int) -> np.ndarray:
-    """Return how often each pair of states follows each other, (n, n)."""
+    """Return how often each state is followed by each other state, (n, n)."""
     counts = np.zeros((n, n), np.int64)
     if dtrajs:
         seen = pair_counts(list(dtrajs), 1).sum(axis=0)
@@ -330,7 +353,7 @@ def _counts(dtrajs: Sequence[np.ndarray], n: int) -> np.ndarray:
 
 
 def _exchange(counts: np.ndarray, own: int, other: int) -> float:
-    """Return the relaxation time, in frames, between two states while the molecule is in either."""
+    """Return the relaxation time, in frames, between two states, ignoring all others."""
     out, back = counts[own, other], counts[other, own]
     if out == 0 or back == 0:
         return np.inf

@@ -56,7 +56,7 @@ class Validation:
 
     @property
     def passed(self) -> bool | None:
-        """Whether a model is valid: processes have converged, and it predicts well. None: undecided."""
+        """Whether a model is valid: timescales have converged, and it predicts well. None: undecided."""
         if self.test is None or self.converged == 0:
             return False
         return self.test.passed
@@ -102,7 +102,10 @@ def validate_cores(
     """
     if data is None:
         return Validation(
-            None, None, None, "There are no trajectories: the clustering began with neighbours."
+            None,
+            None,
+            None,
+            "There are no trajectories: the clustering started from given neighbours.",
         )
     check_unbiased(data)
     with warnings.catch_warnings():
@@ -182,7 +185,8 @@ def _reason(scales: ImpliedTimescales, place: int, converged: int) -> str:
     """Say why this lag was chosen, and what its timescales are."""
     lag = duration(float(scales.lag_times[place]), scales.unit)
     values = scales.values[place]
-    resolved = int(np.count_nonzero(values >= RESOLVED * scales.lag_times[place]))
+    fast = int(len(values) - np.count_nonzero(values >= RESOLVED * scales.lag_times[place]))
+    unresolved = f" and {fast} {'is' if fast == 1 else 'are'} too short to be resolved" if fast else ""
     slowest = duration(float(values[0]), scales.unit)
     if np.isfinite(scales.lower[place, 0]):
         ends = (float(scales.lower[place, 0]), float(scales.upper[place, 0]))
@@ -194,7 +198,6 @@ def _reason(scales: ImpliedTimescales, place: int, converged: int) -> str:
             f"it, the slowest timescale is {slowest}."
         )
     return (
-        f"At a lag time of {lag}, {converged} of {len(values)} process{'es' * (len(values) != 1)} "
-        f"{'has' if converged == 1 else 'have'} converged ({resolved} resolved); the slowest timescale is "
-        f"{slowest}."
+        f"At a lag time of {lag}, {converged} of {len(values)} implied timescale{'s' * (len(values) != 1)} "
+        f"{'has' if converged == 1 else 'have'} converged{unresolved}; the slowest timescale is {slowest}."
     )

@@ -82,7 +82,7 @@ class Memberships(ReadOnly):
     >>> cores = mf.find_cores(graph, log_density, peaks, min_prominence=1.0)
     >>> memberships = mf.solve_memberships(graph, log_density, cores, beta=1.0)
     >>> memberships
-    Memberships(900 points, 3 states, beta=1 (walk temperature; 2 is that of the simulation))
+    Memberships(900 points, 3 states, beta=1 (walk temperature; 2 = simulation temperature))
     >>> memberships.values.shape, bool(abs(memberships.values.sum(axis=1) - 1).max() < 1e-8)
     ((900, 3), True)
     """

@@ -11,7 +11,7 @@ from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.states.dimension import intrinsic_dimension
 
 #: Explanation of a printed beta.
-BETA_MEANS = "walk temperature; 2 is that of the simulation"
+BETA_MEANS = "walk temperature; 2 = simulation temperature"
 BETA_REMEDY = "2 is the temperature of the simulation, smaller is colder; float('inf') ignores the density."
 _DIMENSION_SAMPLE = 20_000  # points whose neighbour distances determine the dimension
 

@@ -142,8 +142,8 @@ def _faster(build: Callable[[str], Way], aim: Aim, sampled: list[Sampled]) -> Wa
     trial = THIN * second.building + LANES * (GROUPS + ratio) * way.seconds
     if ratio > CLEARLY[first.name] or trial > TRIAL * n * way.seconds:
         logger.info(
-            f"search method: {first.name} (on one frame in {THIN}, {second.name} took {ratio:.1f} times as "
-            "long); both find the same neighbours"
+            f"search method: {first.name} ({second.name} took {ratio:.1f} times as long in a test on one "
+            f"frame in {THIN}); both find the same neighbours"
         )
         return way
     other = build(second.name)
@@ -153,8 +153,8 @@ def _faster(build: Callable[[str], Way], aim: Aim, sampled: list[Sampled]) -> Wa
     chosen, slower = sorted((way, other), key=lambda each: each.seconds or 0.0)
     ratio = (slower.seconds or 0.0) / (chosen.seconds or 1.0)
     logger.info(
-        f"search method: {chosen.name} (on some queries, {slower.name} took {ratio:.1f} times as long); "
-        "both find the same neighbours"
+        f"search method: {chosen.name} ({slower.name} took {ratio:.1f} times as long in a test on some "
+        "frames); both find the same neighbours"
     )
     return chosen
 

@@ -107,7 +107,7 @@ class Clustering(ReadOnly):
     >>> rng = np.random.default_rng(0)
     >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6])
     >>> result
-    Clustering(2 states of 500 frames, k=22, beta=2 (walk temperature; 2 is that of the simulation))
+    Clustering(2 states of 500 frames, k=22, beta=2 (walk temperature; 2 = simulation temperature))
     >>> [part.shape for part in result.data.split(result.memberships.values)]
     [(300, 2), (200, 2)]
     """
@@ -190,7 +190,11 @@ class Clustering(ReadOnly):
         lines = [] if self.tree.in_time is None else [f"{self.tree.in_time}."]
         lines += [str(each) for each in (self.k_scan, self.bootstrap) if each is not None]
         if self.splits is not None:
-            lines += ["Splits of the tree of states, and the next ones:", str(self.splits)]
+            lines += [
+                "Evidence for every state, the clearest first, and for the next peaks, which are not states:",
+                str(self.splits),
+                self.splits.legend,
+            ]
         return lines
 
     def at(self, *, n_states: int | None = None, prominence: float | None = None) -> "Clustering":
@@ -199,7 +203,7 @@ class Clustering(ReadOnly):
         Parameters
         ----------
         n_states : int, optional
-            Number of states: the peaks of largest prominence.
+            Number of states: the peaks that stand out most clearly from noise.
         prominence : float, optional
             Instead of `n_states`: the smallest prominence of a state. With neither, the states are the peaks
             that exceed the noise.
@@ -256,7 +260,7 @@ class Clustering(ReadOnly):
         >>> import numpy as np, mdfuzzy as mf
         >>> rng = np.random.default_rng(0)
         >>> print(mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6]).summary())
-        Clustering(2 states of 500 frames, k=22, beta=2 (walk temperature; 2 is that of the simulation))
+        Clustering(2 states of 500 frames, k=22, beta=2 (walk temperature; 2 = simulation temperature))
         state    frames fraction        interval   core  prominence      peak ...
         0           300   60.00% ...
         1           200   40.00% ...

@@ -165,28 +165,29 @@ class Settings:
     )
     n_states: int | None = _setting(
         None,
-        "Number of states: the peaks of largest prominence. Replaces the prominence threshold. Default: all "
-        "peaks that noise does not explain.",
+        "Number of states: this many peaks, those that stand out most clearly from noise. Replaces the "
+        "prominence threshold. Default: all peaks that noise does not explain.",
         _count(1),
     )
     level: float = _setting(
         0.01,
-        "Significance level of the automatic number of states: the probability that any of the states is due "
-        "to noise.",
+        "Significance level of the automatic number of states: the largest accepted probability that any of "
+        "the states is due to noise.",
         lambda name, value: check_real(name, value, above=0, at_most=0.5),
         expert=True,
     )
     core_rule: CoreRule = _setting(
         "reach",
         "Extent of a core around its peak. reach: large enough that most frames of the basin have their "
-        "largest membership in its state; prominence: down by half the prominence threshold; point: the "
-        "peak alone; saddle: half-way down to the saddle; share: a fraction of the basin.",
+        "largest membership in its state; prominence: down to half the prominence threshold below the peak, "
+        "in units of the log density; point: the peak alone; saddle: half-way down to the saddle; share: a "
+        "fraction of the basin.",
         expert=True,
     )
     core_agreement: float = _setting(
         0.9,
-        "For core rule 'reach': the fraction of the frames of each basin whose largest membership is in the "
-        "state of this basin.",
+        "For core rule 'reach': the smallest accepted fraction of frames in each basin whose largest "
+        "membership is in the state of this basin.",
         lambda name, value: check_real(name, value, above=0, at_most=0.999),
         expert=True,
     )
@@ -198,8 +199,8 @@ class Settings:
     )
     core_least: float = _setting(
         0.0002,
-        "For core rules 'reach', 'prominence' and 'saddle': the smallest fraction of the frames of a basin "
-        "that form its core; 0 sets no limit.",
+        "For core rules 'reach', 'prominence' and 'saddle': the minimum size of a core, as a fraction of the "
+        "frames of its basin; 0 sets no limit.",
         lambda name, value: check_real(name, value, at_least=0, at_most=1),
         expert=True,
     )
@@ -210,7 +211,10 @@ class Settings:
         expert=True,
     )
     kernel: Kernel = _setting(
-        "uniform", "How the weight of a step of the random walk depends on its length.", expert=True
+        "uniform",
+        "How the weight of a step of the random walk depends on its length: not at all (uniform), or as a "
+        "Gaussian.",
+        expert=True,
     )
     walk_weights: WalkWeights = _setting(
         "power",
@@ -233,14 +237,16 @@ class Settings:
         _beta,
     )
     scan_beta: bool = _setting(
-        False, "Also compute the memberships over a range of beta if beta is a number."
+        False,
+        "Also compute the memberships for a range of beta. The criteria 'entropy' and 'kinetic' always do.",
     )
     scan_k: bool = _setting(False, "Also count the states for other values of k.")
     validate: bool = _setting(False, "Also test Markov models of the states and choose a lag time.")
     bootstrap: int = _setting(
         0,
-        "Number of bootstrap samples used to see how often each state is found again (its support). "
-        "Intervals of populations have a bootstrap of their own.",
+        "Number of bootstrap samples for the support of the states, which is the fraction of samples in "
+        "which "
+        "a state is found again. Intervals of populations use a separate bootstrap.",
         _count(0),
     )
     seed: int = _setting(0, "Random seed of the bootstrap.", _count(0))

@@ -75,7 +75,7 @@ def _differences(found: EnsembleComparison) -> list[str]:
             )
         heads = ["state", f"free energy ({found.unit})", "interval", "p (corrected)"]
         numbers = f"mixing {each.mixing:.2f}, overlap of fractions {each.overlap:.2f}"
-        title = f"{each.second} less {each.first}: {numbers}"
+        title = f"{each.second} minus {each.first}: {numbers}"
         texts.append(f"<h3>{escape(title)}</h3>\n{table(heads, rows, words=[0])}")
     return texts
 

@@ -47,9 +47,9 @@ def _interval(model: Equilibrium) -> str:
     if not model.drawn:
         return "There are no intervals: no bootstrap sample could be drawn."
     return (
-        f"Ranges are {100 * model.confidence:g} % intervals from {model.n_bootstrap} bootstrap samples of "
-        f"{model.drawn}. A range is open, without a lower or upper limit, where samples lack the "
-        "transitions that determine it."
+        f"Intervals are {100 * model.confidence:g} % intervals from {model.n_bootstrap} bootstrap samples of "
+        f"{model.drawn}. An interval has no lower or upper limit if bootstrap samples lack the transitions "
+        "that determine this limit."
     )
 
 
@@ -69,13 +69,13 @@ def _populations(result: Clustering, model: Equilibrium) -> str:
                 _energies(row.free_energy_low, row.free_energy_high),
             ]
         rows.append(cells)
-    heads = ["state", "fraction of frames", "range", "equilibrium population", "range"]
-    return table([*heads, "free energy (kT)", "range"], rows, words=[0, 3])
+    heads = ["state", "fraction of frames", "interval", "equilibrium population", "interval"]
+    return table([*heads, "free energy (kT)", "interval"], rows, words=[0, 3])
 
 
 def _energies(low: float | None, high: float | None) -> str:
     if low is None and high is None:
-        return "open"
+        return "unknown"
     ends = ["−∞" if low is None else f"{low:.2f}", "∞" if high is None else f"{high:.2f}"]
     return " to ".join(end.replace("-", "−") for end in ends)
 
@@ -85,11 +85,11 @@ def _difference(result: Clustering, model: Equilibrium) -> str:
     fractions = np.array([result.states[state].fraction for state in model.states])
     most = int(np.argmax(np.abs(fractions - model.populations)))
     if abs(fractions[most] - model.populations[most]) < 0.02:
-        return "Here the two agree within 2 %."
+        return "Here the two differ by less than 2 percentage points."
     return (
         f"State {model.states[most]} has {share(fractions[most])} of the frames, but a population of "
-        f"{share(model.populations[most])} in the model, which depends only on the transitions, not on where "
-        "the trajectories started."
+        f"{share(model.populations[most])}. The population depends only on the transitions, not on where the "
+        "trajectories started."
     )
 
 
@@ -137,4 +137,4 @@ def _pathways(paths: Pathways, n_states: int) -> str:
             zip(paths.paths, paths.shares, paths.shares_low, paths.shares_high, strict=True)
         )[:10]
     ]
-    return table(["pathway", "share of the flux", "range"], rows, words=[0, 1])
+    return table(["pathway", "share of the flux", "interval"], rows, words=[0, 1])

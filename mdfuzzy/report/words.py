@@ -123,7 +123,7 @@ def interval(found: ImpliedTimescales | ChapmanKolmogorov | None) -> str:
     words = f"{100 * found.confidence:g} % intervals from {found.n_bootstrap} {found.drawn}"
     if np.any(found.complete < found.n_bootstrap):
         drawn = "drawn from 0 to 1" if isinstance(found, ChapmanKolmogorov) else "not drawn"
-        words += f"; where too many of these lack a state, the interval is open and {drawn}"
+        words += f"; where too many samples lack a state, the interval is unknown and {drawn}"
     return words
 
 
@@ -264,7 +264,7 @@ def choices(result: Clustering) -> str:
     if result.bootstrap is not None:
         lines.append(f"<dt>bootstrap of the trajectories</dt><dd>{escape(str(result.bootstrap))}</dd>")
     if not lines:
-        return "<p>All settings were given; none was chosen automatically.</p>"
+        return "<p>The user gave all settings; none was chosen automatically.</p>"
     return f"<dl>{''.join(lines)}</dl>"
 
 
@@ -288,7 +288,7 @@ def splits_table(result: Clustering) -> str:
         if verdict == "structural" and why
     ]
     if reasons:
-        text = "Not shown to be kinetic at the level of their split: state " + "; ".join(reasons)
+        text = "Why states are structural and not kinetic in this table: state " + "; ".join(reasons)
         found += f'\n<p class="note reasons">{escape(text)}.</p>'
     if result.tree.in_time is not None:
         found += f"\n<p>{escape(str(result.tree.in_time))}.</p>"
@@ -329,6 +329,6 @@ def sources(result: Result) -> str:
     """Return what was loaded, in words."""
     data = result.data
     if data is None:
-        return "<p>The clustering began with neighbours; the trajectories are not known.</p>"
+        return "<p>The clustering started from given neighbours; the trajectories are not known.</p>"
     text = data.summary()
     return f"<pre>{escape(text)}</pre>"

@@ -60,7 +60,7 @@ class NeighborsInTime:
     def __str__(self) -> str:
         return (
             f"{100 * self.share:.1f} % of the neighbours of a frame lie within {CLOSE} frames of it in the "
-            f"same trajectory ({100 * self.chance:.1f} % by chance)"
+            f"same trajectory (expected by chance: {100 * self.chance:.1f} %)"
         )
 
 

@@ -36,8 +36,8 @@ class StateTree(ReadOnly):
         The probability, at each level, that noise alone produces such a hill anywhere in the data; 1 where
         there is no hill.
     clearance : (P,) float64
-        The prominence in units of the smallest prominence that is not noise; the largest over the levels.
-        States have 1 or more. Infinite for the highest peak of each component of the graph.
+        The prominence divided by the smallest prominence that noise does not explain; the largest over the
+        levels. States have 1 or more. Infinite for the highest peak of each component of the graph.
     parents : (P,) int32
         The peak whose state each peak joins.
     states : (K,) int64
@@ -193,7 +193,8 @@ class StateTree(ReadOnly):
             return f"{number}, POORLY determined: {'; '.join(self.doubts)}"
         return (
             f"{number}, well determined. Noise alone would produce the least certain state with a "
-            f"probability of {self.p_state:.1g}, and the strongest rejected peak with {self.p_noise:.1g}. "
+            f"probability of {self.p_state:.1g}, and the strongest rejected peak with a probability of "
+            f"{self.p_noise:.1g}. "
             f"States of fewer than {self.smallest_state:,} frames "
             f"({100 * self.smallest_state / self.n_frames:.2g} %) can be missed"
         )
@@ -252,18 +253,27 @@ class StateTree(ReadOnly):
             The number of splits; by default the states and five more.
         """
         count = len(self.states) + 5 if n_splits is None else n_splits
-        header = " ".join(
-            f"{'smoothed ' + str(at) + 'x' if at else 'prominence':>12}" for at in range(len(self.gaps))
-        )
+        header = " ".join(f"{level_title(at):>14}" for at in range(len(self.gaps)))
         lines = [f"peak  joins {header} {'p (noise)':>10}"]
         for peak in self.order[:count]:
             values = " ".join(
-                f"{'-' if np.isnan(x) else format(x, '.3g'):>12}" for x in self.prominences[peak]
+                f"{'-' if np.isnan(x) else format(x, '.3g'):>14}" for x in self.prominences[peak]
             )
             joins = "-" if self.parents[peak] == peak else str(self.parents[peak])
             mark = "" if peak in self.states else "  noise"
             lines.append(f"{peak:>4} {joins:>6} {values} {self.p[peak]:>10.1g}{mark}")
         return "\n".join(lines)
+
+
+def level_title(at: int) -> str:
+    """Return the heading of a column of prominences after `at` rounds of smoothing.
+
+    Examples
+    --------
+    >>> [level_title(at) for at in range(4)]
+    ['prominence', 'smoothed once', 'smoothed twice', 'smoothed 3x']
+    """
+    return ("prominence", "smoothed once", "smoothed twice")[at] if at < 3 else f"smoothed {at}x"
 
 
 def needed_k(n: int, dimension: float) -> int:

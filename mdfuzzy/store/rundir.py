@@ -70,7 +70,7 @@ class RunDir:
     >>> mf.RunDir(folder.name)
     RunDir(..., ... finished steps)
     >>> mf.RunDir(folder.name).load(points)  # computes nothing
-    Clustering(2 states of 300 frames, k=20, beta=2 (walk temperature; 2 is that of the simulation))
+    Clustering(2 states of 300 frames, k=20, beta=2 (walk temperature; 2 = simulation temperature))
     >>> folder.cleanup()
     """
 

@@ -21,7 +21,7 @@ def test_two_ensembles(tmp_path, capsys):
     assert {path.name for path in (out / "plots").glob("ensemble*")} == {"ensembles.png", "ensemble-maps.png"}
     page = (out / "report.html").read_text(encoding="utf-8")
     assert '<a href="#ensembles">Ensembles</a>' in page
-    assert "two less one: mixing" in page
+    assert "two minus one: mixing" in page
     assert "two - one: mixing" in (out / "summary.txt").read_text()
 
 

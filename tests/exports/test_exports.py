@@ -131,7 +131,7 @@ def test_pyemma_table_of_trajectories(files: list[Path], tmp_path: Path):
     assert [row["files"] for row in rows] == list(map(str, files[2:]))
     text = (folder / "README.txt").read_text()
     assert "Time between frames: 5 ps." in text
-    assert "(walk temperature; 2 is that of the simulation); rows sum to 1" in text
+    assert "(walk temperature; 2 = simulation temperature); rows sum to 1" in text
 
 
 @pytest.mark.parametrize(("longest", "lag"), [(2000, 10), (50, 5), (4, 1)])

@@ -249,11 +249,11 @@ def test_rmsd_to_a_reference(result, tmp_path: Path):
         rows = state == LABELS
         np.testing.assert_allclose(found.mean[state], rmsd[rows].mean(), rtol=0, atol=2e-4)
         np.testing.assert_allclose(found.std[state], rmsd[rows].std(), rtol=0, atol=2e-4)
-        np.testing.assert_allclose(found.least[state], rmsd[rows].min(), rtol=0, atol=2e-4)
+        np.testing.assert_allclose(found.minimum[state], rmsd[rows].min(), rtol=0, atol=2e-4)
         np.testing.assert_allclose(found.peak[state], rmsd[CORES.peaks[state]], rtol=0, atol=2e-4)
-        assert found.nearest[state] == np.flatnonzero(rows)[rmsd[rows].argmin()]
+        assert found.closest[state] == np.flatnonzero(rows)[rmsd[rows].argmin()]
     assert np.isnan(found.mean[3])
-    assert found.nearest[3] == -1
+    assert found.closest[3] == -1
     assert "RMSD to crystal.pdb in nm" in str(found)
     table = pd.read_csv(found.write(tmp_path / "reference.csv"))
     np.testing.assert_allclose(table["rmsd_mean_nm"][:3], found.mean[:3], rtol=0, atol=1e-5)

@@ -255,9 +255,9 @@ def test_a_scan_gives_a_row_for_every_beta_and_one_for_the_choice(chain):
     assert (
         str(found)
         .splitlines()[0]
-        .endswith(" trajectories; beta: walk temperature; 2 is that of the simulation")
+        .endswith(" trajectories; beta: walk temperature; 2 = simulation temperature")
     )
-    assert "(beta: walk temperature; 2 is that of the simulation)" in str(
+    assert "(beta: walk temperature; 2 = simulation temperature)" in str(
         [text.get_text() for text in mf.plots.reliability(found).get_legend().get_texts()]
     )
 

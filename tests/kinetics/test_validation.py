@@ -67,7 +67,7 @@ def test_a_markov_chain_is_one_at_the_shortest_lag():
     assert len(validation.test) == 5
     assert validation.passed
     assert validation.reason.startswith(
-        f"At a lag time of {validation.lag} frames, 1 of 1 process has converged "
+        f"At a lag time of {validation.lag} frames, 1 of 1 implied timescale has converged"
     )
     assert "Chapman-Kolmogorov test: passed: 16 of 16 predictions inside" in validation.words
 
@@ -87,4 +87,4 @@ def test_no_trajectories_no_model():
     points = np.concatenate([rng.normal(size=(300, 2)), rng.normal(size=(300, 2)) + 7])
     neighbors = mf.euclidean_neighbors(points, n_neighbors=40)
     validation = mf.validate_model(cluster_neighbors(neighbors, mf.Settings()))
-    assert validation.reason == "There are no trajectories: the clustering began with neighbours."
+    assert validation.reason == "There are no trajectories: the clustering started from given neighbours."

@@ -75,7 +75,7 @@ def test_a_choice_on_the_end_of_the_grid_is_reported(monkeypatch, middle, end):
     graph, cores = path()
     fake_entropy(monkeypatch, lambda beta: 0.25 + 0.2 * np.tanh(np.log(beta / middle)))
     scan = mf.scan_beta(graph, np.zeros(5), cores)
-    assert f"(walk temperature; 2 is that of the simulation), sits on the {end} end of the grid" in " ".join(
+    assert f"(walk temperature; 2 = simulation temperature), sits on the {end} end of the grid" in " ".join(
         scan.notes
     )
 
@@ -219,7 +219,7 @@ def test_betas_without_positive_linear_weights_are_left_out(unit_density, left):
     assert_array_equal(scan.betas, grid[~np.isin(grid, left)])
     listed = ", ".join(f"{beta:.3g}" for beta in left)
     assert scan.notes[-1] == (
-        f"Left out of the scan: beta = {listed} (walk temperature; 2 is that of the simulation), where "
+        f"Left out of the scan: beta = {listed} (walk temperature; 2 = simulation temperature), where "
         "linear weights are not positive."
     )
     for beta in left:

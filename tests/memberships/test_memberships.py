@@ -69,8 +69,8 @@ def test_linear_weights_at_one_and_above():
     assert_allclose(hot.log_weights, expected, rtol=1e-12)
     with pytest.raises(
         ValueError,
-        match=r"`beta` must keep linear weights positive; got 3 \(walk temperature; 2 is that of the "
-        r"simulation\)\. .* "
+        match=r"`beta` must keep linear weights positive; got 3 \(walk temperature; 2 = simulation "
+        r"temperature\)\. .* "
         r"the density is 1\.5 or more, at 300 of 300 points\. Use `walk_weights='power'`, a `beta` of at "
         r"most 1, or `unit_density=True` and a finite `beta`\.$",
     ):
@@ -318,7 +318,7 @@ def test_rows_that_do_not_sum_to_one_are_not_returned(monkeypatch):
     monkeypatch.setattr(memberships._solver, "solve_walk", lambda *a, **b: broken)
     with pytest.raises(
         mf.SolveError,
-        match=r"beta=2 \(walk temperature; 2 is that of the simulation\) sum to 1 within 2.0e-01 only "
+        match=r"beta=2 \(walk temperature; 2 = simulation temperature\) sum to 1 within 2.0e-01 only "
         r"\(promised: 1e-08\)",
     ):
         mf.solve_memberships(graph, np.zeros(5), cores)

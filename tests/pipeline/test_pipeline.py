@@ -76,12 +76,14 @@ def test_says_what_it_chose_and_why():
     trajectories = blobs(300, 300)
     result = mf.cluster(trajectories)
     assert list(result.chosen) == ["k", "dimension", "prominence"]
-    assert result.chosen["k"].startswith("k = 22 neighbours per frame, from the number of frames (600)")
+    assert result.chosen["k"].startswith(
+        "k = 22 neighbours per frame, chosen from the number of frames (600)"
+    )
     assert "from the distances to 44 neighbours" in result.chosen["dimension"]
     assert ": 2 states, well determined. Noise alone would produce the least" in result.chosen["prominence"]
     text = result.summary()
     assert text.startswith(
-        "Clustering(2 states of 600 frames, k=22, beta=2 (walk temperature; 2 is that of the simulation))"
+        "Clustering(2 states of 600 frames, k=22, beta=2 (walk temperature; 2 = simulation temperature))"
     )
     for sentence in result.chosen.values():
         assert sentence in text
@@ -118,7 +120,7 @@ def test_chooses_beta_by_the_entropy():
         result = mf.cluster(trajectories, mf.Settings(beta="entropy", k=20))
     assert result.beta_scan.beta == result.memberships.beta
     assert result.beta_scan.frames is None
-    assert result.chosen["beta"].startswith(f"beta = {result.beta_scan.beta:.3g} (walk temperature; 2 is")
+    assert result.chosen["beta"].startswith(f"beta = {result.beta_scan.beta:.3g} (walk temperature; 2 = ")
     assert result.warnings == result.beta_scan.notes
 
 
@@ -164,7 +166,7 @@ def test_chooses_beta_by_the_next_core():
     assert 0.05 < scan.scores.max() < 0.9
     text = result.chosen["beta"]
     assert text.startswith(
-        f"beta = {scan.beta:.3g} (walk temperature; 2 is that of the simulation). There the memberships"
+        f"beta = {scan.beta:.3g} (walk temperature; 2 = simulation temperature). There the memberships"
     )
     assert f"loss is {scan.scores.max():.1%} below that of a constant prediction" in text
     assert text.endswith(f"({scan.scores[scan.betas == 2][0]:.1%} at beta = 2).")

@@ -205,9 +205,9 @@ def test_the_table_has_a_line_for_every_split():
         "joins",
         "prominence",
         "smoothed",
-        "1x",
+        "once",
         "smoothed",
-        "2x",
+        "twice",
         "p",
         "(noise)",
     ]

@@ -66,8 +66,8 @@ def k(neighbors: Neighbors, *, k: int | None) -> int:
 @k.explained
 def _(result: int, neighbors: Neighbors, *, k: int | None) -> str | None:
     if k is None:
-        by = f"from the number of frames ({len(neighbors):,})"
-        return f"k = {result} neighbours per frame, {by}; the density uses {2 * result} neighbours."
+        by = f"chosen from the number of frames ({len(neighbors):,})"
+        return f"k = {result} neighbours per frame, {by}; the density estimate uses {2 * result} neighbours."
     return None
 
 
