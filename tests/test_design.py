@@ -326,6 +326,16 @@ def test_has_an_example(name: str):
     assert ">>>" in sections(PUBLIC[name]).get("Examples", ""), f"{name} has no example"
 
 
+@pytest.mark.parametrize("name", TOP_LEVEL)
+def test_the_signature_in_help_is_readable(name: str):
+    try:
+        text = str(inspect.signature(PUBLIC[name]))
+    except ValueError:  # a class without a signature of its own, such as an exception
+        return
+    assert "numpy._typing" not in text, f"{name}: `from __future__ import annotations` keeps npt.ArrayLike"
+    assert len(text) <= 1000, f"the signature of {name} has {len(text)} characters"
+
+
 # --- the tests themselves
 
 

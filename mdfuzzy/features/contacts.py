@@ -1,5 +1,7 @@
 """Closest distances between residues, and contacts with a smooth switching function."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -50,7 +52,7 @@ class ClosestDistances(Feature):
         super().__post_init__()
         check_int("separation", self.separation, 1, remedy="It counts residues along a chain.")
 
-    def bind(self, first: "md.Trajectory") -> Columns:
+    def bind(self, first: md.Trajectory) -> Columns:
         """Return the columns for the molecule in `first`."""
         names, atoms, compute = self._closest(first)
         return Columns(
@@ -62,8 +64,8 @@ class ClosestDistances(Feature):
         )
 
     def _closest(
-        self, first: "md.Trajectory"
-    ) -> "tuple[list[str], np.ndarray, Callable[[md.Trajectory], np.ndarray]]":
+        self, first: md.Trajectory
+    ) -> tuple[list[str], np.ndarray, Callable[[md.Trajectory], np.ndarray]]:
         topology = first.topology
         one = _heavy_by_residue(topology, self.selection)
         two = one if self.other is None else _heavy_by_residue(topology, self.other)
@@ -85,7 +87,7 @@ class ClosestDistances(Feature):
         involved = list(dict.fromkeys(residue for pair in wanted for residue in pair))
         labels = dict(zip(involved, residue_labels(involved), strict=True))
 
-        def compute(frames: "md.Trajectory") -> np.ndarray:
+        def compute(frames: md.Trajectory) -> np.ndarray:
             # There may be hundreds of atomic distances for each smallest distance that is kept.
             parts = [np.minimum.reduceat(distances(part), starts, axis=1) for part in distances.parts(frames)]
             return np.concatenate(parts)
@@ -136,11 +138,11 @@ class Contacts(ClosestDistances):
         check_real("cutoff", self.cutoff, above=0, remedy="It is a distance in nm, such as 0.5.")
         check_real("width", self.width, above=0, remedy="It is a distance in nm, such as 0.2.")
 
-    def bind(self, first: "md.Trajectory") -> Columns:
+    def bind(self, first: md.Trajectory) -> Columns:
         """Return the columns for the molecule in `first`."""
         names, atoms, closest = self._closest(first)
 
-        def compute(frames: "md.Trajectory") -> np.ndarray:
+        def compute(frames: md.Trajectory) -> np.ndarray:
             return soft_contact(closest(frames), cutoff=self.cutoff, width=self.width)
 
         return Columns(
@@ -180,8 +182,8 @@ def soft_contact(distances: npt.ArrayLike, *, cutoff: float = 0.5, width: float 
 
 
 def _heavy_by_residue(
-    topology: "md.Topology", selection: str | npt.ArrayLike | None
-) -> "dict[md.core.topology.Residue, list[int]]":
+    topology: md.Topology, selection: str | npt.ArrayLike | None
+) -> dict[md.core.topology.Residue, list[int]]:
     """Return the selected heavy atoms of every residue that has any."""
     found: dict[md.core.topology.Residue, list[int]] = {}
     for index in atoms_of(topology, selection, name="features"):

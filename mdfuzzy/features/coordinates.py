@@ -1,5 +1,7 @@
 """Cartesian coordinates of atoms after superposition on one structure."""
 
+from __future__ import annotations
+
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -43,9 +45,9 @@ class Coordinates(Feature):
 
     selection: str | npt.ArrayLike = "name CA"
     fit: str | npt.ArrayLike | None = None
-    reference: "str | os.PathLike[str] | md.Trajectory | npt.ArrayLike | None" = None
+    reference: str | os.PathLike[str] | md.Trajectory | npt.ArrayLike | None = None
 
-    def bind(self, first: "md.Trajectory") -> Columns:
+    def bind(self, first: md.Trajectory) -> Columns:
         """Return the columns for the molecule in `first`, the structure that frames are superposed on."""
         topology = first.topology
         atoms = atoms_of(topology, self.selection, name="features")
@@ -59,7 +61,7 @@ class Coordinates(Feature):
         target = self._target(first, fitted)
         target = target - target.mean(axis=0)
 
-        def compute(frames: "md.Trajectory") -> np.ndarray:
+        def compute(frames: md.Trajectory) -> np.ndarray:
             xyz = frames.xyz.astype(np.float64)
             centres = xyz[:, fitted].mean(axis=1, keepdims=True)
             turned = (xyz[:, atoms] - centres) @ rotations_onto(xyz[:, fitted] - centres, target)
@@ -75,7 +77,7 @@ class Coordinates(Feature):
             compute=compute,
         )
 
-    def _target(self, first: "md.Trajectory", fitted: np.ndarray) -> np.ndarray:
+    def _target(self, first: md.Trajectory, fitted: np.ndarray) -> np.ndarray:
         """Return the coordinates of the fitted atoms in the structure, (m, 3)."""
         import mdtraj as md
 
@@ -97,7 +99,7 @@ class Coordinates(Feature):
             )
         return target
 
-    def bound_to(self, first: "md.Trajectory") -> "Coordinates":
+    def bound_to(self, first: md.Trajectory) -> Coordinates:
         """Return the feature with its reference structure, by default the frame `first`, as coordinates."""
         atoms = atoms_of(first.topology, self.selection, name="features")
         fitted = atoms if self.fit is None else atoms_of(first.topology, self.fit, name="features")

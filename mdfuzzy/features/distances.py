@@ -1,5 +1,7 @@
 """Distances between atoms, or between the centres of groups of atoms."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -52,7 +54,7 @@ class Distances(Feature):
     separation: int | None = None
     pairs: npt.ArrayLike | None = None
 
-    def bind(self, first: "md.Trajectory") -> Columns:
+    def bind(self, first: md.Trajectory) -> Columns:
         """Return the columns for the molecule in `first`."""
         topology = first.topology
         pairs = self._pairs(topology) if self.pairs is None else _given(self.pairs, topology)
@@ -66,7 +68,7 @@ class Distances(Feature):
             compute=PairDistances(topology, pairs),
         )
 
-    def _pairs(self, topology: "md.Topology") -> np.ndarray:
+    def _pairs(self, topology: md.Topology) -> np.ndarray:
         one = atoms_of(topology, self.selection, name="features")
         residues = np.array([atom.residue.index for atom in topology.atoms])
         chains = np.array([atom.residue.chain.index for atom in topology.atoms])
@@ -121,7 +123,7 @@ class GroupDistances(Feature):
 
     groups: Sequence[str | npt.ArrayLike] = ()
 
-    def bind(self, first: "md.Trajectory") -> Columns:
+    def bind(self, first: md.Trajectory) -> Columns:
         """Return the columns for the molecule in `first`."""
         topology = first.topology
         if isinstance(self.groups, str) or len(self.groups) < 2:
@@ -136,7 +138,7 @@ class GroupDistances(Feature):
         # A group may span molecules. Its atoms are then moved to the images nearest to its first atom.
         molecules = molecules_of(topology)
 
-        def compute(frames: "md.Trajectory") -> np.ndarray:
+        def compute(frames: md.Trajectory) -> np.ndarray:
             centres = [_centre(frames, each, masses[each], molecules) for each in atoms]
             import mdtraj as md
 
@@ -155,7 +157,7 @@ class GroupDistances(Feature):
 
 
 def _centre(
-    frames: "md.Trajectory", atoms: np.ndarray, masses: np.ndarray, molecules: np.ndarray
+    frames: md.Trajectory, atoms: np.ndarray, masses: np.ndarray, molecules: np.ndarray
 ) -> np.ndarray:
     """Return the centre of mass of a group, (n, 3), by nearest images if it spans several molecules."""
     import mdtraj as md
@@ -178,12 +180,12 @@ class PairDistances:
         The atoms of each distance.
     """
 
-    def __init__(self, topology: "md.Topology", pairs: np.ndarray) -> None:
+    def __init__(self, topology: md.Topology, pairs: np.ndarray) -> None:
         molecules = molecules_of(topology)
         self.pairs = pairs.astype(np.int32)
         self.periodic = (molecules[pairs[:, 0]] != molecules[pairs[:, 1]]) | (topology.n_bonds == 0)
 
-    def __call__(self, frames: "md.Trajectory") -> np.ndarray:
+    def __call__(self, frames: md.Trajectory) -> np.ndarray:
         """Return the distances in nm, (frames, p) float32."""
         import mdtraj as md
 
@@ -196,13 +198,13 @@ class PairDistances:
             found[:, of_kind] = md.compute_distances(frames, self.pairs[of_kind], periodic=each)
         return found
 
-    def parts(self, frames: "md.Trajectory") -> "Sequence[md.Trajectory]":
+    def parts(self, frames: md.Trajectory) -> Sequence[md.Trajectory]:
         """Return the frames in parts, so that the distances of one part fit into the cache."""
         step = max(1, _AT_ONCE // len(self.pairs))
         return [frames[at : at + step] for at in range(0, len(frames.xyz), step)]
 
 
-def _given(pairs: npt.ArrayLike, topology: "md.Topology") -> np.ndarray:
+def _given(pairs: npt.ArrayLike, topology: md.Topology) -> np.ndarray:
     found = np.asarray(pairs)
     good = found.ndim == 2 and found.shape[1] == 2 and np.issubdtype(found.dtype, np.integer)
     if not good or found.size == 0 or found.min() < 0 or found.max() >= topology.n_atoms:

@@ -1,5 +1,7 @@
 """Compute features of trajectories, one chunk at a time."""
 
+from __future__ import annotations
+
 import logging
 import os
 import warnings
@@ -46,10 +48,10 @@ logger = logging.getLogger("mdfuzzy")
 
 
 def featurize(
-    paths: "Items | Trajectories",
-    features: "Wanted | Features" = "torsions",
+    paths: Items | Trajectories,
+    features: Wanted | Features = "torsions",
     *,
-    top: "Top" = None,
+    top: Top = None,
     atoms: str | npt.ArrayLike | None = None,
     stride: int = 1,
     begin: float | None = None,
@@ -62,9 +64,9 @@ def featurize(
     temperature: float | None = None,
     reduction: Reduction | None = None,
     max_features: int = MAX_FEATURES,
-    scratch: "str | os.PathLike[str] | None" = None,
+    scratch: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
-    client: "Client | None" = None,
+    client: Client | None = None,
 ) -> Features:
     """Compute features of trajectories: torsions, distances, contacts and others.
 
@@ -173,7 +175,7 @@ def featurize(
     return weighted
 
 
-def _has_backbone(featurizer: Featurizer, topology: "md.Topology") -> bool:
+def _has_backbone(featurizer: Featurizer, topology: md.Topology) -> bool:
     """Return whether the features include phi and psi of all residues."""
     residues = backbone_residues(topology)
     return {f"{angle} {residue}" for angle in ("phi", "psi") for residue in residues} <= {*featurizer.names}
@@ -232,7 +234,7 @@ def _components(stream: Stream | LoadedStream, featurizer: Featurizer, reduction
     return data
 
 
-def _take(wanted: "Wanted") -> tuple[Feature | Given, ...]:
+def _take(wanted: Wanted) -> tuple[Feature | Given, ...]:
     several = isinstance(wanted, list | tuple)
     found = tuple(map(take_feature, cast(Sequence[object], wanted) if several else [wanted]))
     if not found:

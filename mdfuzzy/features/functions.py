@@ -1,5 +1,7 @@
 """Features computed by a function of the caller."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -46,13 +48,13 @@ class Function(Feature):
 
     kind: ClassVar[str] = "function"
 
-    function: "Callable[[md.Trajectory], npt.ArrayLike] | None" = None
+    function: Callable[[md.Trajectory], npt.ArrayLike] | None = None
     names: Sequence[str] | None = None
     unit: str = ""
     period: float | None = None
     selection: str | npt.ArrayLike | None = None
 
-    def bind(self, first: "md.Trajectory") -> Columns:
+    def bind(self, first: md.Trajectory) -> Columns:
         """Return the columns for the molecule in `first`; the function is called once on it."""
         if not callable(self.function):
             raise InputTypeError(
@@ -61,7 +63,7 @@ class Function(Feature):
             )
         function = self.function
 
-        def compute(frames: "md.Trajectory") -> np.ndarray:
+        def compute(frames: md.Trajectory) -> np.ndarray:
             found = np.asarray(function(frames), np.float32)
             return found[:, None] if found.ndim == 1 else found
 

@@ -1,5 +1,7 @@
 """Reduce many features to few components by TICA, VAMP and PCA, with deeptime."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -57,7 +59,7 @@ class Reduction:
             check_int("dim", self.dim, 1)
 
     @classmethod
-    def parse(cls, method: Method, text: str) -> "Reduction":
+    def parse(cls, method: Method, text: str) -> Reduction:
         """Return the reduction by `method` with a lag time and a number from a `text` such as ``"1us:2"``."""
         first, _, last = text.partition(":")
         rule = (

@@ -1,5 +1,7 @@
 """Torsions of the backbone, of the side chains, or of any four atoms."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
@@ -58,14 +60,14 @@ class Torsions(Feature):
         super().__post_init__()
         check_choice("which", self.which, get_args(Which))
 
-    def bind(self, first: "md.Trajectory") -> Columns:
+    def bind(self, first: md.Trajectory) -> Columns:
         """Return the columns for the molecule in `first`."""
         topology = first.topology
         quartets, names, periods = (
             self._of_residues(topology) if self.quartets is None else self._given(topology)
         )
 
-        def compute(frames: "md.Trajectory") -> np.ndarray:
+        def compute(frames: md.Trajectory) -> np.ndarray:
             # Whole molecules need no periodic images; without bonds, mdtraj takes the nearest images.
             periodic = topology.n_bonds == 0
             return dihedral_angles(frames, quartets, periodic=periodic)
@@ -75,7 +77,7 @@ class Torsions(Feature):
         )
 
     def _of_residues(
-        self, topology: "md.Topology"
+        self, topology: md.Topology
     ) -> tuple[np.ndarray, tuple[str, ...], tuple[float | None, ...]]:
         chosen = None
         if self.selection is not None:
@@ -96,7 +98,7 @@ class Torsions(Feature):
         quartets = np.array([quartet for quartet, _, _ in found], np.int32)
         return quartets, names, tuple(180.0 if each else 360.0 for each in half)
 
-    def _given(self, topology: "md.Topology") -> tuple[np.ndarray, tuple[str, ...], tuple[float | None, ...]]:
+    def _given(self, topology: md.Topology) -> tuple[np.ndarray, tuple[str, ...], tuple[float | None, ...]]:
         quartets = np.asarray(self.quartets)
         good = quartets.ndim == 2 and quartets.shape[1] == 4 and np.issubdtype(quartets.dtype, np.integer)
         if not good or quartets.size == 0 or quartets.min() < 0 or quartets.max() >= topology.n_atoms:
@@ -109,9 +111,7 @@ class Torsions(Feature):
         return quartets.astype(np.int32), names, (360.0,) * len(names)
 
 
-def _named(
-    topology: "md.Topology", which: Which
-) -> "Iterator[tuple[np.ndarray, str, md.core.topology.Residue]]":
+def _named(topology: md.Topology, which: Which) -> Iterator[tuple[np.ndarray, str, md.core.topology.Residue]]:
     """Yield the atoms, the name and the residue of every torsion of a kind."""
     from mdtraj.geometry import dihedral
 
@@ -125,6 +125,6 @@ def _named(
             yield quartet, name, topology.atom(int(quartet[at])).residue
 
 
-def _labels(residues: "list[md.core.topology.Residue]") -> "tuple[list[md.core.topology.Residue], list[str]]":
+def _labels(residues: list[md.core.topology.Residue]) -> tuple[list[md.core.topology.Residue], list[str]]:
     different = list(dict.fromkeys(residues))
     return different, residue_labels(different)

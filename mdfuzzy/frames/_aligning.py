@@ -1,5 +1,7 @@
 """Prepare the alignment of frames: the aligned atoms and the reference structure."""
 
+from __future__ import annotations
+
 import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -38,7 +40,7 @@ class Fit:
     weights: np.ndarray
     reference: np.ndarray | None
 
-    def onto(self, reference: np.ndarray, name: str) -> "Fit":
+    def onto(self, reference: np.ndarray, name: str) -> Fit:
         """Return the fit with a reference structure (m, 3), which errors call by its `name`."""
         reference = reference.astype(np.float64)
         reference = reference - self.weights @ reference
@@ -57,7 +59,7 @@ class Fit:
 
 
 def make_fit(
-    topology: "md.Topology", align: str | npt.ArrayLike, reference: object, *, mass_weighted: bool
+    topology: md.Topology, align: str | npt.ArrayLike, reference: object, *, mass_weighted: bool
 ) -> Fit:
     """Return the fit of frames that is defined by the arguments of `load`, or raise.
 
@@ -81,7 +83,7 @@ def make_fit(
     return fit.onto(_reference(reference, topology, align, atoms), "the reference structure")
 
 
-def _reference(reference: object, topology: "md.Topology", align: object, atoms: np.ndarray) -> np.ndarray:
+def _reference(reference: object, topology: md.Topology, align: object, atoms: np.ndarray) -> np.ndarray:
     """Return the coordinates of the aligned atoms in a reference structure, (m, 3)."""
     import mdtraj as md
 
@@ -132,7 +134,7 @@ def _reference(reference: object, topology: "md.Topology", align: object, atoms:
     return reference.xyz[0][others]
 
 
-def find_masses(topology: "md.Topology", atoms: np.ndarray) -> np.ndarray:
+def find_masses(topology: md.Topology, atoms: np.ndarray) -> np.ndarray:
     """Return the masses of atoms over their mean, or raise if one has none."""
     elements = [topology.atom(i).element for i in atoms]
     masses = np.array([0.0 if element is None else element.mass for element in elements])

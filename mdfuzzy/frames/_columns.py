@@ -1,5 +1,7 @@
 """Checks of the columns of features: their numbers, names, units, periods and weights."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import cast
 

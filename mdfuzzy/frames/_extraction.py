@@ -1,5 +1,7 @@
 """Extract the selected atoms, centred, and the backbone torsions from every frame."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -71,7 +73,7 @@ class Plan:
     masses: np.ndarray | None = None
     fit: Fit | None = None
     molecules: np.ndarray | None = None
-    symmetry: "Wanted" = None
+    symmetry: Wanted = None
 
     @cached_property
     def needed(self) -> np.ndarray:
@@ -83,7 +85,7 @@ class Plan:
     def _among_needed(self, atoms: np.ndarray) -> np.ndarray:
         return np.searchsorted(self.needed, atoms)
 
-    def makes_whole(self, chunk: "md.Trajectory", piece: Piece) -> bool:
+    def makes_whole(self, chunk: md.Trajectory, piece: Piece) -> bool:
         """Return whether the molecules of these frames are made whole."""
         if self.whole and not has_box(chunk):
             raise InputValueError(
@@ -93,7 +95,7 @@ class Plan:
         known = len(self.trees) > 0 or self.molecules is not None
         return self.whole is not False and known and has_box(chunk)
 
-    def fitted_on_first(self, chunk: "md.Trajectory", piece: Piece) -> "Plan":
+    def fitted_on_first(self, chunk: md.Trajectory, piece: Piece) -> Plan:
         """Return the plan with the first frame of a chunk as the reference structure, unless it has one."""
         if self.fit is None or self.fit.reference is not None:
             return self
@@ -106,7 +108,7 @@ class Plan:
             )
         return replace(self, fit=self.fit.onto(aligned, "the first frame"))
 
-    def take(self, chunk: "md.Trajectory", rows: slice | np.ndarray | list[int], piece: Piece) -> Taken:
+    def take(self, chunk: md.Trajectory, rows: slice | np.ndarray | list[int], piece: Piece) -> Taken:
         """Extract the data from some frames of a chunk."""
         import mdtraj as md
 
@@ -127,7 +129,7 @@ class Plan:
         return Taken(selected, dihedral_angles(frames, quartets, periodic=bool(box)), moved)
 
     def _gather(
-        self, chunk: "md.Trajectory", rows: slice | np.ndarray | list[int], piece: Piece
+        self, chunk: md.Trajectory, rows: slice | np.ndarray | list[int], piece: Piece
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the needed atoms of whole molecules, the selected and aligned atoms as they are to be taken,
         and which frames have a molecule that was moved to its nearest image.
@@ -150,12 +152,12 @@ class Plan:
         return xyz, taken, moved
 
 
-def _box(chunk: "md.Trajectory", rows: slice | np.ndarray | list[int]) -> tuple[np.ndarray, np.ndarray]:
+def _box(chunk: md.Trajectory, rows: slice | np.ndarray | list[int]) -> tuple[np.ndarray, np.ndarray]:
     return chunk.unitcell_lengths[rows], chunk.unitcell_angles[rows]
 
 
 def make_plan(
-    topology: "md.Topology",
+    topology: md.Topology,
     atoms: str | npt.ArrayLike | None,
     whole: bool | None,
     *,
@@ -163,7 +165,7 @@ def make_plan(
     align: str | npt.ArrayLike | None = None,
     reference: object = None,
     mass_weighted: bool = False,
-    symmetry: "Wanted" = None,
+    symmetry: Wanted = None,
 ) -> Plan:
     """Plan the extraction from frames with a topology, and warn of possible pitfalls.
 
@@ -191,7 +193,7 @@ def make_plan(
 
 
 def make_plan_for_features(
-    topology: "md.Topology",
+    topology: md.Topology,
     atoms: str | npt.ArrayLike | None,
     whole: bool | None,
     *,
@@ -217,7 +219,7 @@ def make_plan_for_arrays(
     align: object = None,
     reference: object = None,
     mass_weighted: bool = False,
-    symmetry: "Wanted" = None,
+    symmetry: Wanted = None,
 ) -> Plan:
     """Plan the extraction from frames without a topology."""
     for name, value in (("align", align), ("reference", reference), ("mass_weighted", mass_weighted or None)):
@@ -244,7 +246,7 @@ def make_plan_for_arrays(
     return Plan(indices, words, torsions, np.empty((0, 2), np.int32), whole, symmetry=symmetry)
 
 
-def warn_of_open_box(chunk: "md.Trajectory", plan: Plan) -> None:
+def warn_of_open_box(chunk: md.Trajectory, plan: Plan) -> None:
     """Warn if molecules may be broken across the boundary and cannot be made whole without bonds."""
     if plan.whole is None and len(plan.trees) == 0 and plan.molecules is None and has_box(chunk):
         warn_user(

@@ -1,5 +1,7 @@
 """Numbers of frames, counted over all trajectories."""
 
+from __future__ import annotations
+
 import numpy as np
 import numpy.typing as npt
 

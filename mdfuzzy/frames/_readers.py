@@ -1,5 +1,7 @@
 """Read pieces of trajectories (files, `md.Trajectory` objects, arrays, universes) as streams of chunks."""
 
+from __future__ import annotations
+
 import glob
 import os
 import re
@@ -38,14 +40,14 @@ class FilePiece:
     def name(self) -> str:
         return repr(self.path)
 
-    def topology(self) -> "md.Topology | None":
+    def topology(self) -> md.Topology | None:
         """Return the topology that the file holds, if its format has one."""
         return _formats.read_topology(self.path, name="paths") if _formats.has_topology(self.path) else None
 
-    def chunks(self, topology: "md.Topology") -> Iterator["md.Trajectory"]:
+    def chunks(self, topology: md.Topology) -> Iterator[md.Trajectory]:
         return _formats.stream(self.path, topology)
 
-    def read(self, topology: "md.Topology", numbers: np.ndarray) -> "md.Trajectory":
+    def read(self, topology: md.Topology, numbers: np.ndarray) -> md.Trajectory:
         return _formats.read_frames(self.path, topology, numbers)
 
     @property
@@ -60,19 +62,19 @@ class FilePiece:
 class TrajectoryPiece:
     """The frames of an `md.Trajectory` of the caller, which is never changed."""
 
-    data: "md.Trajectory"
+    data: md.Trajectory
     path: None = None
     name: str = ""
     first: int = 0
 
-    def topology(self) -> "md.Topology | None":
+    def topology(self) -> md.Topology | None:
         return self.data.topology
 
-    def chunks(self, topology: "md.Topology | None") -> Iterator["md.Trajectory"]:
+    def chunks(self, topology: md.Topology | None) -> Iterator[md.Trajectory]:
         for start in range(0, len(self.data.xyz), _OBJECT_FRAMES):
             yield self.read(topology, np.arange(start, min(start + _OBJECT_FRAMES, len(self.data.xyz))))
 
-    def read(self, topology: "md.Topology | None", numbers: np.ndarray) -> "md.Trajectory":
+    def read(self, topology: md.Topology | None, numbers: np.ndarray) -> md.Trajectory:
         import mdtraj as md
 
         whole = self.data
@@ -102,11 +104,11 @@ class ArrayPiece:
     def topology(self) -> None:
         return None
 
-    def chunks(self, topology: "md.Topology | None") -> Iterator["md.Trajectory"]:
+    def chunks(self, topology: md.Topology | None) -> Iterator[md.Trajectory]:
         for start in range(0, len(self.data), _OBJECT_FRAMES):
             yield self.read(topology, np.arange(start, min(start + _OBJECT_FRAMES, len(self.data))))
 
-    def read(self, topology: "md.Topology | None", numbers: np.ndarray) -> "md.Trajectory":
+    def read(self, topology: md.Topology | None, numbers: np.ndarray) -> md.Trajectory:
         import mdtraj as md
 
         # Centred in float64, because conversion to float32 far from the origin would lose digits.
@@ -150,7 +152,7 @@ def open_piece(item: Any, number: int = 0) -> Piece:
     )
 
 
-def expand(paths: "Items", lengths: npt.ArrayLike | None = None) -> list[list[Piece]]:
+def expand(paths: Items, lengths: npt.ArrayLike | None = None) -> list[list[Piece]]:
     """Return the pieces of every trajectory: globs matched, nested lists as the pieces of one trajectory."""
     if lengths is not None:
         return [[part] for part in _cut(paths, lengths)]

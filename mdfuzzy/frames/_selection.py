@@ -1,5 +1,7 @@
 """Select the atoms to load, with their torsions and bonds, and warn of pitfalls."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,7 +33,7 @@ _HYDROGEN = frozenset({"H", "D"})
 
 
 def select_atoms(
-    topology: "md.Topology", atoms: str | npt.ArrayLike | None, *, name: str = "atoms", least: int = 3
+    topology: md.Topology, atoms: str | npt.ArrayLike | None, *, name: str = "atoms", least: int = 3
 ) -> tuple[np.ndarray, str]:
     """Return the indices of the selected atoms, ascending, and the selection in words.
 
@@ -83,7 +85,7 @@ def check_indices(atoms: npt.ArrayLike, total: int, *, name: str = "atoms") -> n
     return np.sort(indices)
 
 
-def check_residues(topology: "md.Topology", atoms: np.ndarray) -> None:
+def check_residues(topology: md.Topology, atoms: np.ndarray) -> None:
     """Raise if an atom does not belong to a residue."""
     lost = next((i for i in atoms if topology.atom(i).residue is None), None)
     if lost is not None:
@@ -93,7 +95,7 @@ def check_residues(topology: "md.Topology", atoms: np.ndarray) -> None:
         )
 
 
-def heavy_solute_atoms(topology: "md.Topology") -> np.ndarray:
+def heavy_solute_atoms(topology: md.Topology) -> np.ndarray:
     """Return the atoms that are neither hydrogen, nor water, nor an ion of a single atom."""
     heavy, virtual = [], []
     for residue in topology.residues:
@@ -111,12 +113,12 @@ def heavy_solute_atoms(topology: "md.Topology") -> np.ndarray:
     return np.array(heavy or virtual, dtype=np.int64)  # beads only where there is nothing else
 
 
-def is_water(residue: "md.core.topology.Residue") -> bool:
+def is_water(residue: md.core.topology.Residue) -> bool:
     """Return whether a residue is water, by its name."""
     return residue.name.upper() in _WATER
 
 
-def _symbol(atom: "md.core.topology.Atom") -> str:
+def _symbol(atom: md.core.topology.Atom) -> str:
     return "VS" if atom.element is None else atom.element.symbol
 
 
@@ -136,14 +138,14 @@ class Bonds:
     molecules: np.ndarray
 
     @classmethod
-    def of(cls, topology: "md.Topology") -> "Bonds":
+    def of(cls, topology: md.Topology) -> Bonds:
         """Read the bonds of a topology."""
         pairs = np.array([(a.index, b.index) for a, b in topology.bonds], np.int32).reshape(-1, 2)
         if len(pairs) == 0:
             return cls(pairs, np.array([atom.residue.chain.index for atom in topology.atoms], np.int32))
         return cls._with(pairs, topology.n_atoms)
 
-    def joined(self, topology: "md.Topology", atoms: np.ndarray) -> "Bonds":
+    def joined(self, topology: md.Topology, atoms: np.ndarray) -> Bonds:
         """Join what belongs to one residue, for the residues of `atoms`: topologies often lack the bonds of
         ligands.
         """
@@ -157,7 +159,7 @@ class Bonds:
         return self._with(np.concatenate([self.pairs, more]), topology.n_atoms)
 
     @classmethod
-    def _with(cls, pairs: np.ndarray, n: int) -> "Bonds":
+    def _with(cls, pairs: np.ndarray, n: int) -> Bonds:
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
@@ -200,7 +202,7 @@ class Torsions:
     residues: tuple[str, ...]
 
     @classmethod
-    def of(cls, topology: "md.Topology") -> "Torsions":
+    def of(cls, topology: md.Topology) -> Torsions:
         """Find the phi and psi angles of a topology."""
         from mdtraj.geometry.dihedral import indices_phi, indices_psi
 
@@ -216,7 +218,7 @@ class Torsions:
 
 
 def warn_of_pitfalls(
-    topology: "md.Topology", atoms: np.ndarray, bonds: Bonds, *, aligned: bool = False
+    topology: md.Topology, atoms: np.ndarray, bonds: Bonds, *, aligned: bool = False
 ) -> None:
     """Warn of selections whose RMSD may mislead the user."""
     molecules = np.unique(bonds.molecules[atoms])
@@ -234,7 +236,7 @@ def warn_of_pitfalls(
         )
 
 
-def has_equivalent_hydrogens(topology: "md.Topology", atoms: np.ndarray, bonds: Bonds) -> bool:
+def has_equivalent_hydrogens(topology: md.Topology, atoms: np.ndarray, bonds: Bonds) -> bool:
     """Return whether a hydrogen of an atom with three hydrogens is among the selected atoms."""
     chosen = [i for i in atoms if _symbol(topology.atom(i)) in _HYDROGEN]
     if not chosen:

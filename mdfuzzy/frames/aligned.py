@@ -1,5 +1,7 @@
 """Frames superposed on a reference by some atoms and compared by others."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -120,7 +122,7 @@ class AlignedFrames(Frames):
         """The molecule, the loaded and the aligned atoms in words."""
         return f"{super().title}; aligned on {self.alignment.selection}"
 
-    def subset(self, frames: np.ndarray) -> "AlignedFrames":
+    def subset(self, frames: np.ndarray) -> AlignedFrames:
         """Return the coordinates of `frames`, numbers over all trajectories, as one trajectory."""
         return AlignedFrames(
             xyz=self.xyz[frames],
@@ -131,7 +133,7 @@ class AlignedFrames(Frames):
             alignment=self.alignment,
         )
 
-    def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "AlignedFrames":
+    def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> AlignedFrames:
         """Return `data` if it is frames of the same atoms, aligned on the same structure; otherwise raise."""
         found = super().like(data)
         assert isinstance(found, AlignedFrames)  # because it has the same metric
@@ -151,7 +153,7 @@ class AlignedFrames(Frames):
             line += f"; molecules moved to their nearest image in {self.alignment.moved:,} frames"
         return "\n".join([first, line, *rest])
 
-    def _restorer(self, topology: "md.Topology") -> "Callable[[md.Trajectory], None]":
+    def _restorer(self, topology: md.Topology) -> Callable[[md.Trajectory], None]:
         from mdfuzzy.frames._periodic import bring_together, has_box, make_whole
         from mdfuzzy.frames._selection import Bonds
 
@@ -162,7 +164,7 @@ class AlignedFrames(Frames):
         bonds = Bonds.of(topology).joined(topology, used)
         trees = bonds.trees(used)
 
-        def restore(part: "md.Trajectory") -> None:
+        def restore(part: md.Trajectory) -> None:
             if has_box(part):
                 box = part.unitcell_lengths, part.unitcell_angles
                 make_whole(part.xyz, *box, trees)

@@ -6,6 +6,8 @@ hardly differ, and with one they would all be equal. Then each trajectory is cut
 than the correlation time, and the blocks are drawn.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

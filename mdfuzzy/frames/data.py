@@ -1,5 +1,7 @@
 """Data that can be clustered, from frames, features or arrays."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 

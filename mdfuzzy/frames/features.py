@@ -1,5 +1,7 @@
 """Feature vectors of the frames of trajectories."""
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
@@ -140,7 +142,7 @@ class Features(Trajectories):
             object.__setattr__(self, "weights", None if found is None else read_only(found))
 
     @classmethod
-    def made(cls, values: np.ndarray, lengths: Sequence[int] | np.ndarray, **attributes: Any) -> "Features":
+    def made(cls, values: np.ndarray, lengths: Sequence[int] | np.ndarray, **attributes: Any) -> Features:
         """Return features that take ownership of an array, which is neither copied nor checked.
 
         Parameters
@@ -189,7 +191,7 @@ class Features(Trajectories):
             "featurizer": self.featurizer,
         }
 
-    def with_columns(self, values: np.ndarray, **columns: Any) -> "Features":
+    def with_columns(self, values: np.ndarray, **columns: Any) -> Features:
         """Return other columns of the same frames, with the same times, topology, weights and sources.
 
         Parameters
@@ -202,7 +204,7 @@ class Features(Trajectories):
         frames = {name: getattr(self, name) for name in (*_OF_FRAMES, "reading")}
         return Features.made(values, self.lengths, **frames, **columns)
 
-    def with_reading(self, reading: dict[str, Any]) -> "Features":
+    def with_reading(self, reading: dict[str, Any]) -> Features:
         """Return the same features with other arguments for reading them again, `reading`."""
         result = copy.copy(self)
         object.__setattr__(result, "reading", reading)
@@ -276,12 +278,12 @@ class Features(Trajectories):
         """The first names in words; empty if the columns have none."""
         return "" if self._names is None else shorten(self.names)
 
-    def subset(self, frames: np.ndarray) -> "Features":
+    def subset(self, frames: np.ndarray) -> Features:
         """Return the vectors of `frames`, numbers over all trajectories, as one trajectory."""
         weights = chosen_weights(self.weights, frames)
         return Features.made(self.values[frames], [len(frames)], weights=weights, **self._columns())
 
-    def __getitem__(self, chosen: slice | npt.ArrayLike) -> "Features":
+    def __getitem__(self, chosen: slice | npt.ArrayLike) -> Features:
         """Return some of the frames, in their order, with their trajectories, times and sources.
 
         A trajectory without any chosen frame is omitted.
@@ -294,7 +296,7 @@ class Features(Trajectories):
         others["sources"] = tuple(chosen_sources(self.sources, indices, kept))
         return Features.made(self.values[indices], lengths, **self._columns(), **others | rows)
 
-    def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Features":
+    def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> Features:
         """Return `data` as features with the same columns, or raise."""
         if isinstance(data, Trajectories) and not isinstance(data, Features):
             raise InputTypeError(

@@ -1,5 +1,7 @@
 """Frames of trajectories: coordinates that are compared by RMSD, and the sources of the frames."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -86,7 +88,7 @@ class Frames(Trajectories):
     _: KW_ONLY
     times: np.ndarray | None = None
     weights: np.ndarray | None = None
-    topology: "md.Topology | None" = None
+    topology: md.Topology | None = None
     atoms: np.ndarray | None = None
     selection: str = ""
     phi: np.ndarray | None = None
@@ -95,7 +97,7 @@ class Frames(Trajectories):
     masses: np.ndarray | None = None
     symmetry: Symmetry | None = None
     sources: tuple[Source, ...] = ()
-    top: "str | md.Topology | None" = None
+    top: str | md.Topology | None = None
     whole: bool = False
     reading: dict[str, object] | None = None
     ensembles: Ensembles | None = None
@@ -208,7 +210,7 @@ class Frames(Trajectories):
             symmetry=self.symmetry,
         )
 
-    def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> "Frames":
+    def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> Frames:
         """Return `data` if it is `Frames` of the same atoms; otherwise raise."""
         if not isinstance(data, Frames):
             kind = type(data).__name__
@@ -258,7 +260,7 @@ class Frames(Trajectories):
         """The number of frames, all trajectories together."""
         return len(self)
 
-    def __getitem__(self, chosen: slice | npt.ArrayLike) -> "Frames":
+    def __getitem__(self, chosen: slice | npt.ArrayLike) -> Frames:
         """Return some of the frames, in their order, with their trajectories, times, torsions and sources.
 
         A trajectory without any chosen frame is omitted.
@@ -353,7 +355,7 @@ def _trajectories(number: int) -> str:
     return f"{number:,} trajector{'y' if number == 1 else 'ies'}"
 
 
-def _atom_names(topology: "md.Topology") -> list[str]:
+def _atom_names(topology: md.Topology) -> list[str]:
     return [f"{atom.residue.name}-{atom.name}" for atom in topology.atoms]
 
 

@@ -1,5 +1,7 @@
 """Join frames of several ensembles, such as mutants, ligands, force fields or temperatures."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

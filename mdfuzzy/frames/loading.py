@@ -1,5 +1,7 @@
 """Load trajectory files, objects or arrays as `Frames`, one chunk at a time."""
 
+from __future__ import annotations
+
 import filecmp
 import logging
 import os
@@ -44,14 +46,14 @@ logger = logging.getLogger("mdfuzzy")
 
 
 def load(
-    paths: "Items",
+    paths: Items,
     *,
-    top: "Top" = None,
+    top: Top = None,
     atoms: str | npt.ArrayLike | Mapping[str, str | npt.ArrayLike] | None = None,
     align: str | npt.ArrayLike | None = None,
-    reference: "str | os.PathLike[str] | md.Trajectory | AlignedFrames | None" = None,
+    reference: str | os.PathLike[str] | md.Trajectory | AlignedFrames | None = None,
     mass_weighted: bool = False,
-    symmetry: "Wanted" = None,
+    symmetry: Wanted = None,
     stride: int = 1,
     begin: float | None = None,
     end: float | None = None,
@@ -61,11 +63,11 @@ def load(
     weights: Weights | None = None,
     log_weights: Weights | None = None,
     temperature: float | None = None,
-    scratch: "str | os.PathLike[str] | None" = None,
-    tops: "Mapping[str, Top] | None" = None,
+    scratch: str | os.PathLike[str] | None = None,
+    tops: Mapping[str, Top] | None = None,
     shares: Mapping[str, float] | None = None,
     progress: bool | None = None,
-    client: "Client | None" = None,
+    client: Client | None = None,
 ) -> Frames:
     """Load trajectories, keeping the selected atoms only.
 
@@ -216,10 +218,10 @@ def fill(
     trajectories: list[list[Piece]],
     window: Window,
     *,
-    top: "Top",
-    handle: "str | md.Topology | None",
+    top: Top,
+    handle: str | md.Topology | None,
     progress: bool | None,
-    client: "Client | None" = None,
+    client: Client | None = None,
 ) -> None:
     """Read trajectories into a store, here or on the workers of a cluster."""
     from tqdm import tqdm
@@ -249,14 +251,14 @@ def fill(
 
 
 def _open(
-    paths: "Items",
+    paths: Items,
     lengths: Sequence[int] | None,
-    top: "Top",
+    top: Top,
     atoms: str | npt.ArrayLike | None,
     whole: bool | None,
     compare: dict[str, Any],
     scratch: Path | None,
-) -> "tuple[list[list[Piece]], str | md.Topology | None, Store]":
+) -> tuple[list[list[Piece]], str | md.Topology | None, Store]:
     """Return the pieces of every trajectory, the source of their topology, and the store for them."""
     trajectories, topology, handle, universes = open_trajectories(paths, lengths, top)
     if universes is not None:
@@ -272,7 +274,7 @@ def _open(
     return trajectories, handle, Store(plan, topology, scratch)
 
 
-def check_scratch(scratch: "str | os.PathLike[str] | None") -> Path | None:
+def check_scratch(scratch: str | os.PathLike[str] | None) -> Path | None:
     """Return the folder for frames that do not fit into memory, or raise if the path is a file."""
     if scratch is None:
         return None
@@ -283,8 +285,8 @@ def check_scratch(scratch: "str | os.PathLike[str] | None") -> Path | None:
 
 
 def open_trajectories(
-    paths: "Items", lengths: Sequence[int] | None, top: "Top"
-) -> "tuple[list[list[Piece]], md.Topology | None, str | md.Topology | None, Universes | None]":
+    paths: Items, lengths: Sequence[int] | None, top: Top
+) -> tuple[list[list[Piece]], md.Topology | None, str | md.Topology | None, Universes | None]:
     """Return the pieces of every trajectory, their topology, its source, and universes."""
     if not is_of_mdanalysis(paths):
         trajectories = expand(paths, lengths)
@@ -301,7 +303,7 @@ def open_trajectories(
     return trajectories, universes.topology, universes.topology, universes
 
 
-def _warn_of_topology(pieces: list[Piece], handle: "str | md.Topology | None", top: "Top") -> None:
+def _warn_of_topology(pieces: list[Piece], handle: str | md.Topology | None, top: Top) -> None:
     """Warn if a pattern such as ``*`` matches the topology."""
     if top is not None and len(pieces) > 1 and handle in [piece.path for piece in pieces if piece.path]:
         warn_user(
@@ -333,10 +335,10 @@ def _warn_of_repeats(pieces: list[Piece]) -> None:
 
 def reading_arguments(
     trajectories: list[list[Piece]],
-    top: "Top",
+    top: Top,
     atoms: str | npt.ArrayLike | None,
     align: str | npt.ArrayLike | None,
-    reference: "str | os.PathLike[str] | md.Trajectory | AlignedFrames | None",
+    reference: str | os.PathLike[str] | md.Trajectory | AlignedFrames | None,
     **options: object,
 ) -> dict[str, object] | None:
     """Return the arguments that read the same frames again, as JSON can hold them; None without files."""

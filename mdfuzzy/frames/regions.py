@@ -1,5 +1,7 @@
 """The usual regions of the Ramachandran plot, and the distribution of frames over them."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,7 +50,7 @@ def ramachandran_regions(phi: npt.ArrayLike, psi: npt.ArrayLike) -> dict[str, np
     }
 
 
-def region_table(frames: "Frames") -> str:
+def region_table(frames: Frames) -> str:
     """Return a table of the share of frames in each region, one line a residue; empty without torsions.
 
     For more than 12 residues there is one line for all of them.

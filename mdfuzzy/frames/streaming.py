@@ -4,6 +4,8 @@ It serves all computations that must not hold all frames in memory: features, co
 states.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -49,20 +51,20 @@ class Stream:
         All atoms of the frames.
     """
 
-    topology: "md.Topology"
-    _trajectories: "list[list[Piece]]"
-    _handle: "str | md.Topology | None"
-    _universes: "Universes | None"
-    _top: "Top"
+    topology: md.Topology
+    _trajectories: list[list[Piece]]
+    _handle: str | md.Topology | None
+    _universes: Universes | None
+    _top: Top
     _window: Window
     _atoms: str | npt.ArrayLike | None
     _whole: bool | None
     _progress: bool | None
     _scratch: Path | None = None
-    _client: "Client | None" = None
+    _client: Client | None = None
 
     def read(
-        self, rows: "Rows", *, atoms: np.ndarray, sink: "Sink | None" = None, torsions: bool = True
+        self, rows: Rows, *, atoms: np.ndarray, sink: Sink | None = None, torsions: bool = True
     ) -> tuple[np.ndarray | None, list[int], dict[str, Any]]:
         """Read every frame once.
 
@@ -103,7 +105,7 @@ class Stream:
         values = store.values() if sink is None else None
         return values, store.lengths, store.attributes(self._handle) | {"reading": reading}
 
-    def first_frame(self) -> "md.Trajectory":
+    def first_frame(self) -> md.Trajectory:
         """Return the first frame of the first trajectory, with the molecules of the solute made whole."""
         piece = self._trajectories[0][0]
         frame = next(iter(piece.chunks(self.topology)))[0]
@@ -128,7 +130,7 @@ class Stream:
         step = self._clock(self._trajectories[0][0])[1] if given is None else given
         return None if step is None else stride * step
 
-    def _count(self, pieces: "list[Piece]") -> int:
+    def _count(self, pieces: list[Piece]) -> int:
         """Return the number of frames of a trajectory in the time window."""
         counts = [
             sum(len(chunk.xyz) for chunk in piece.chunks(self.topology)) if count is None else count
@@ -143,7 +145,7 @@ class Stream:
             return total
         return len(window.frames(start + step * np.arange(total), total, 0, pieces[0]))
 
-    def _clock(self, piece: "Piece") -> tuple[float, float | None]:
+    def _clock(self, piece: Piece) -> tuple[float, float | None]:
         """Return the time of the first frame and the time between frames in ps; None if it is not known."""
         own: list[float] = []
         timed = True
@@ -166,11 +168,11 @@ class LoadedStream:
     frames: Trajectories
 
     @property
-    def topology(self) -> "md.Topology":
+    def topology(self) -> md.Topology:
         """All atoms of the frames."""
         return self.first_frame().topology
 
-    def first_frame(self) -> "md.Trajectory":
+    def first_frame(self) -> md.Trajectory:
         """Return the first frame."""
         return self.frames.trajectory([0], atoms="all" if self.frames.sources else "loaded")
 
@@ -185,7 +187,7 @@ class LoadedStream:
         return self.frames.timestep
 
     def read(
-        self, rows: "Rows", *, atoms: np.ndarray, sink: "Sink | None" = None, torsions: bool = True
+        self, rows: Rows, *, atoms: np.ndarray, sink: Sink | None = None, torsions: bool = True
     ) -> tuple[np.ndarray | None, list[int], dict[str, Any]]:
         """Read every frame once, as `Stream.read` does."""
         frames, parts = self.frames, []
@@ -201,7 +203,7 @@ class LoadedStream:
         attributes = {name: getattr(frames, name) for name in names}
         return np.concatenate(parts) if parts else None, frames.lengths.tolist(), attributes
 
-    def _parts(self, chosen: np.ndarray) -> "Iterator[md.Trajectory]":
+    def _parts(self, chosen: np.ndarray) -> Iterator[md.Trajectory]:
         if self.frames.sources:
             yield from (part for _, part in self.frames.stream(chosen))
             return
@@ -210,9 +212,9 @@ class LoadedStream:
 
 
 def open_stream(
-    paths: "Items | Trajectories",
+    paths: Items | Trajectories,
     *,
-    top: "Top" = None,
+    top: Top = None,
     atoms: str | npt.ArrayLike | None = None,
     stride: int = 1,
     begin: float | None = None,
@@ -220,9 +222,9 @@ def open_stream(
     whole: bool | None = None,
     timestep: float | None = None,
     lengths: Sequence[int] | None = None,
-    scratch: "str | os.PathLike[str] | None" = None,
+    scratch: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
-    client: "Client | None" = None,
+    client: Client | None = None,
 ) -> Stream | LoadedStream:
     """Find trajectories and their topology; the arguments are the same as for `load`."""
     if isinstance(paths, Trajectories):
@@ -253,21 +255,21 @@ def open_stream(
     )
 
 
-def atoms_of(topology: "md.Topology", selection: str | npt.ArrayLike | None, *, name: str) -> np.ndarray:
+def atoms_of(topology: md.Topology, selection: str | npt.ArrayLike | None, *, name: str) -> np.ndarray:
     """Return the atoms of a selection, ascending; by default the heavy atoms of the solute."""
     return select_atoms(topology, selection, name=name, least=1)[0]
 
 
-def topology_of(path: str) -> "md.Topology":
+def topology_of(path: str) -> md.Topology:
     """Return the topology in a file."""
     return read_topology(path)
 
 
-def backbone_residues(topology: "md.Topology") -> tuple[str, ...]:
+def backbone_residues(topology: md.Topology) -> tuple[str, ...]:
     """Return the labels of the residues that have phi and psi."""
     return Torsions.of(topology).residues
 
 
-def molecules_of(topology: "md.Topology") -> np.ndarray:
+def molecules_of(topology: md.Topology) -> np.ndarray:
     """Return the molecule of every atom, (atoms,) int; without bonds, chains count as molecules."""
     return Bonds.of(topology).molecules

@@ -1,5 +1,7 @@
 """The structures of frames: loaded atoms, or all atoms read again from the sources."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal
@@ -36,9 +38,9 @@ class Structures(ReadOnly, ABC):
     """
 
     times: np.ndarray | None = None
-    topology: "md.Topology | None" = None
+    topology: md.Topology | None = None
     sources: tuple[Source, ...] = ()
-    top: "str | md.Topology | None" = None
+    top: str | md.Topology | None = None
     atoms: np.ndarray | None = None
     whole: bool = False
 
@@ -63,7 +65,7 @@ class Structures(ReadOnly, ABC):
 
     def trajectory(
         self, indices: npt.ArrayLike | None = None, *, atoms: Literal["loaded", "all"] = "loaded"
-    ) -> "md.Trajectory":
+    ) -> md.Trajectory:
         """Return chosen frames as an `md.Trajectory`.
 
         Parameters
@@ -99,7 +101,7 @@ class Structures(ReadOnly, ABC):
             )
         return self._loaded(chosen, self.topology.copy()) if atoms == "loaded" else self._read_back(chosen)
 
-    def stream(self, indices: npt.ArrayLike) -> "Iterator[tuple[np.ndarray, md.Trajectory]]":
+    def stream(self, indices: npt.ArrayLike) -> Iterator[tuple[np.ndarray, md.Trajectory]]:
         """Yield chosen frames with all their atoms in parts of a few megabytes, each source read once.
 
         Parameters
@@ -132,14 +134,14 @@ class Structures(ReadOnly, ABC):
             yield numbers, part
 
     @property
-    def source_topology(self) -> "md.Topology":
+    def source_topology(self) -> md.Topology:
         """A copy of the topology of all atoms of the sources, or of `topology` if there are no sources."""
         top = self.topology if self.top is None else self.top
         if top is None:
             raise InputValueError("These frames have no topology, because they come from arrays.")
         return source_topology(top)
 
-    def _read_back(self, chosen: np.ndarray) -> "md.Trajectory":
+    def _read_back(self, chosen: np.ndarray) -> md.Trajectory:
         self.sources_of(chosen)
         times = None if self.times is None else self.times[chosen]
         assert self.top is not None, "what has sources and a topology has this"
@@ -148,7 +150,7 @@ class Structures(ReadOnly, ABC):
         self._check_same(found.xyz, chosen)
         return found
 
-    def _restorer(self, topology: "md.Topology") -> "Callable[[md.Trajectory], None]":
+    def _restorer(self, topology: md.Topology) -> Callable[[md.Trajectory], None]:
         """Return a function that makes molecules whole across the periodic boundary, as during loading."""
         from mdfuzzy.frames._periodic import has_box, make_whole
         from mdfuzzy.frames._selection import Bonds
@@ -157,7 +159,7 @@ class Structures(ReadOnly, ABC):
             return lambda part: None
         trees = Bonds.of(topology).trees(self.atoms)
 
-        def restore(part: "md.Trajectory") -> None:
+        def restore(part: md.Trajectory) -> None:
             if has_box(part):
                 make_whole(part.xyz, part.unitcell_lengths, part.unitcell_angles, trees)
 
@@ -166,7 +168,7 @@ class Structures(ReadOnly, ABC):
     def _check_same(self, xyz: np.ndarray, chosen: np.ndarray) -> None:
         """Raise if coordinates that were read again differ from known loaded coordinates."""
 
-    def _loaded(self, chosen: np.ndarray, topology: "md.Topology") -> "md.Trajectory":
+    def _loaded(self, chosen: np.ndarray, topology: md.Topology) -> md.Trajectory:
         """Return the centred atoms of `topology`, from memory if they are there, otherwise read again."""
         import mdtraj as md
 

@@ -1,5 +1,7 @@
 """The base class of frames and features: their points, their metric and their sources."""
 
+from __future__ import annotations
+
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -65,7 +67,7 @@ class Trajectories(Structures, ABC):
     phi: np.ndarray | None = None
     psi: np.ndarray | None = None
     residues: tuple[str, ...] = ()
-    symmetry: "Symmetry | None" = None
+    symmetry: Symmetry | None = None
     reading: dict[str, object] | None = None
     featurizer: FeaturizerLike | None = None
     ensembles: Ensembles | None = None
@@ -149,7 +151,7 @@ class Trajectories(Structures, ABC):
         return found
 
     @abstractmethod
-    def like(self, data: "Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]") -> Self:
+    def like(self, data: Trajectories | npt.ArrayLike | Sequence[npt.ArrayLike]) -> Self:
         """Return `data` as data that can be compared with these, or raise."""
 
     @abstractmethod

@@ -1,5 +1,7 @@
 """Read weights of frames from arrays, log weights, or columns of COLVAR files."""
 
+from __future__ import annotations
+
 import logging
 import os
 from collections.abc import Sequence

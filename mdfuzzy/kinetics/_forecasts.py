@@ -1,5 +1,7 @@
 """Forecasts of the next core: fitted on some trajectories, evaluated at all frames."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable
 

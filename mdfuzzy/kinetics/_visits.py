@@ -1,5 +1,7 @@
 """Visits to the states: their number and duration, and whether these make a state metastable."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

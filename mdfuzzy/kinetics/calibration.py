@@ -1,5 +1,7 @@
 """Calibration of memberships: comparison with the core that the molecule reaches next."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """A kinetic score of memberships: their skill in predicting the next core."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Observed outcomes of each frame: the next core that the molecule reaches, and the last one it left."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,5 +1,7 @@
 """The splits of the tree of states, each with its evidence: noise, support, kinetics."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

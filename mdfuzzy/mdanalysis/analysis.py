@@ -1,5 +1,7 @@
 """Fuzzy mode-seeking clustering as an analysis of MDAnalysis: a thin wrapper around the pipeline."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import fields
 from inspect import Parameter, Signature
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 _WEIGHTS = ("weights", "log_weights", "temperature")
 
 
-def _with_settings(kind: type["FuzzyModeSeekingAnalysis"]) -> type["FuzzyModeSeekingAnalysis"]:
+def _with_settings(kind: type[FuzzyModeSeekingAnalysis]) -> type[FuzzyModeSeekingAnalysis]:
     """Give a class the fields of `Settings` as keywords, explained by their help texts."""
     names = [each.name for each in fields(Settings)]
     text = kind.__doc__ or ""  # python -OO leaves none
@@ -122,9 +124,9 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
 
     def __init__(
         self,
-        atomgroup: "AtomGroup | Universe",
+        atomgroup: AtomGroup | Universe,
         *,
-        align: "AtomGroup | str | npt.ArrayLike | None" = None,
+        align: AtomGroup | str | npt.ArrayLike | None = None,
         reference: object = None,
         mass_weighted: bool = False,
         symmetry: Any = None,
@@ -164,7 +166,7 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
         frames: Iterable[int] | None = None,
         verbose: bool | None = None,
         **options: object,
-    ) -> "FuzzyModeSeekingAnalysis":
+    ) -> FuzzyModeSeekingAnalysis:
         """Analyse frames of the trajectory.
 
         Parameters

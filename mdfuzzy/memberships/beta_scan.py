@@ -1,5 +1,7 @@
 """Memberships over a range of walk temperatures, and the choice of a temperature."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

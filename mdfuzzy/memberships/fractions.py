@@ -1,5 +1,7 @@
 """The fraction of the frames, or of their weight, in each state, with bootstrap intervals."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,5 +1,7 @@
 """Memberships of points in states: the probabilities that a random walk reaches each core first."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import get_args
 

@@ -1,5 +1,7 @@
 """Cores that the walk reaches: the smallest cores with which the labels keep the frames of each basin."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import partial
 

@@ -1,5 +1,7 @@
 """Scores of memberships: their fuzziness, and their agreement with known labels."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Find the nearest neighbours of every frame or point, and join them to graphs."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -222,7 +224,7 @@ def euclidean_neighbors(
     n_jobs: int | None = None,
     progress: bool | None = None,
     store: BlockStore | None = None,
-    client: "Client | None" = None,
+    client: Client | None = None,
 ) -> Neighbors:
     """Find the nearest other points of every point in Euclidean distance.
 
@@ -295,7 +297,7 @@ def euclidean_neighbors(
     return Neighbors(indices, distances, n_targets=len(vectors))
 
 
-def neighbors_from(precomputed: "tuple[npt.ArrayLike, npt.ArrayLike] | sparray | spmatrix") -> Neighbors:
+def neighbors_from(precomputed: tuple[npt.ArrayLike, npt.ArrayLike] | sparray | spmatrix) -> Neighbors:
     """Return neighbours that another program has found as `Neighbors`.
 
     Parameters

@@ -7,6 +7,8 @@ rounding of the coordinates. ``md.rmsd`` uses float32 throughout and differs by 
 3e-5 nm for 2,000 atoms in a globule, and more for long molecules.
 """
 
+from __future__ import annotations
+
 import logging
 from typing import TYPE_CHECKING, Literal
 
@@ -46,7 +48,7 @@ def rmsd_neighbors(
     n_jobs: int | None = None,
     progress: bool | None = None,
     store: BlockStore | None = None,
-    client: "Client | None" = None,
+    client: Client | None = None,
     layout: Literal["scattered", "sharded"] | None = None,
 ) -> Neighbors:
     """Find the nearest other frames of every frame under minimum RMSD.
@@ -132,7 +134,7 @@ def rmsd_neighbors_within(
     n_jobs: int | None = None,
     progress: bool | None = None,
     store: BlockStore | None = None,
-    client: "Client | None" = None,
+    client: Client | None = None,
     layout: Literal["scattered", "sharded"] | None = None,
 ) -> Graph:
     """Find all pairs of frames within a radius under minimum RMSD.
@@ -187,12 +189,12 @@ def _search(
     frames: Trajectories | npt.ArrayLike,
     xyz: np.ndarray,
     others: np.ndarray | None,
-    aim: "Aim",
+    aim: Aim,
     n_jobs: int | None,
-    client: "Client | None",
+    client: Client | None,
     layout: Literal["scattered", "sharded"] | None,
     store: BlockStore | None,
-) -> "tuple[Search, float | None]":
+) -> tuple[Search, float | None]:
     """Return the search, and its measured recall; None if the search is exact."""
     symmetry = frames.symmetry if isinstance(frames, Trajectories) else None
     there = _on_workers(client, xyz, others, max(1, aim.n_neighbors), layout)
@@ -262,12 +264,12 @@ def _search(
 
 
 def _on_workers(
-    client: "Client | None",
+    client: Client | None,
     xyz: np.ndarray,
     others: np.ndarray | None,
     n_neighbors: int,
     layout: Literal["scattered", "sharded"] | None,
-) -> "tuple[Workers, Layout] | None":
+) -> tuple[Workers, Layout] | None:
     """Return the resources of the workers and the layout of the index; None without a cluster."""
     if client is None:
         if layout is not None:

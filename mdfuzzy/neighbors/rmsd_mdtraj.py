@@ -1,5 +1,7 @@
 """Find neighbours under minimum RMSD by comparing all pairs with ``md.rmsd``, as a simple reference."""
 
+from __future__ import annotations
+
 import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm

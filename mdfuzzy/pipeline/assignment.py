@@ -1,5 +1,7 @@
 """Assignment of new trajectories to the states of a clustering."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import cast
 

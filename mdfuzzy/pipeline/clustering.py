@@ -1,5 +1,7 @@
 """The result of a clustering: the results of all its steps."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -197,7 +199,7 @@ class Clustering(ReadOnly):
             ]
         return lines
 
-    def at(self, *, n_states: int | None = None, prominence: float | None = None) -> "Clustering":
+    def at(self, *, n_states: int | None = None, prominence: float | None = None) -> Clustering:
         """Return the clustering at another level of the tree of states, without another search.
 
         Parameters
@@ -224,7 +226,7 @@ class Clustering(ReadOnly):
 
         return Clustering(**other_states(self, n_states=n_states, prominence=prominence))
 
-    def merge(self, *groups: Sequence[int]) -> "Clustering":
+    def merge(self, *groups: Sequence[int]) -> Clustering:
         """Return the clustering in which every group of states is one state.
 
         The membership in a merged state is the sum of the memberships in its members: the probability to

@@ -1,5 +1,7 @@
 """Fuzzy mode-seeking clustering as a scikit-learn estimator: a thin wrapper around the steps."""
 
+from __future__ import annotations
+
 from dataclasses import fields, replace
 from typing import Literal
 
@@ -136,7 +138,7 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
 
     def fit(
         self, X: npt.ArrayLike, y: object = None, sample_weight: npt.ArrayLike | None = None
-    ) -> "FuzzyModeSeeking":
+    ) -> FuzzyModeSeeking:
         """Find the clusters and the memberships of `X`, points or `Features`; `y` is ignored.
 
         With `sample_weight`, (n,), the density of the weighted points is used.

@@ -1,5 +1,7 @@
 """All steps in one call, from frames or features to memberships. This module only calls the steps."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import fields
@@ -35,7 +37,7 @@ def cluster(
     log_weights: Weights | None = None,
     store: Store | None = None,
     progress: bool | None = None,
-    client: "Client | None" = None,
+    client: Client | None = None,
     layout: Literal["scattered", "sharded"] | None = None,
     memory: float | str | None = None,
 ) -> Clustering:

@@ -1,5 +1,7 @@
 """All settings of a clustering, each declared once with its default, limits and help text."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from math import ceil, log

@@ -1,5 +1,7 @@
 """A grid of bins over two coordinates, and statistics of the frames in each bin."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

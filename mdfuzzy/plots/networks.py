@@ -1,5 +1,7 @@
 """Plots of the states as a network, with their sizes, transition regions and transitions."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,8 +39,8 @@ def state_network(
     fractions: npt.ArrayLike | Memberships,
     *,
     positions: npt.ArrayLike | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the states as circles and their transition regions as lines between them.
 
     The area of a circle is proportional to the fraction of frames in the state (small ones are drawn larger).
@@ -144,7 +146,7 @@ def _check_positions(positions: npt.ArrayLike, n_states: int) -> np.ndarray:
 
 
 def _draw_links(
-    ax: "Axes", links: list[Link], places: np.ndarray, taken: tuple[np.ndarray, np.ndarray], per_point: float
+    ax: Axes, links: list[Link], places: np.ndarray, taken: tuple[np.ndarray, np.ndarray], per_point: float
 ) -> None:
     from matplotlib.lines import Line2D
 
@@ -175,7 +177,7 @@ def _draw_links(
 
 
 def _draw_states(
-    ax: "Axes", places: np.ndarray, radii: np.ndarray, shares: np.ndarray, sides: np.ndarray
+    ax: Axes, places: np.ndarray, radii: np.ndarray, shares: np.ndarray, sides: np.ndarray
 ) -> None:
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Circle

@@ -1,5 +1,7 @@
 """States and transitions on two coordinates: the Ramachandran plot, and the same for any other two."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
@@ -45,8 +47,8 @@ def ramachandran(
     cores: Cores | None = None,
     bins: int | None = None,
     guide: bool = True,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the frames over phi and psi of a residue: how many, how favourable, which state, or between which.
 
     Parameters
@@ -120,8 +122,8 @@ def plane(
     cores: Cores | None = None,
     bins: int | None = None,
     guide: bool = True,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the same as `ramachandran` over any two features, or two principal components of frames.
 
     Parameters
@@ -193,8 +195,8 @@ def draw(
     cores: Cores | None = None,
     bins: int | Bins | None = None,
     guide: bool = True,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw what `ramachandran` draws, over any `Projection`; `bins` may be its bins, already counted."""
     default = "density" if values is None else "states"
     chosen: Kind = check_choice("kind", default if kind is None else kind, get_args(Kind))

@@ -1,5 +1,7 @@
 """Two coordinates per frame, to draw: torsions, features, or principal components."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -20,7 +22,7 @@ _LARGE = 2_000
 _CHUNK = 20_000  # frames superposed at a time
 _ROUNDS = 10  # of superposing on the mean; two or three are enough
 #: The projections of data that are still in use: pictures and the report draw the same ones.
-_KNOWN: "WeakKeyDictionary[Trajectories, dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]]" = (
+_KNOWN: WeakKeyDictionary[Trajectories, dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]] = (
     WeakKeyDictionary()
 )
 

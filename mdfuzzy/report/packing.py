@@ -1,5 +1,7 @@
 """Numbers inside a page: JSON that HTML cannot misread, with large arrays in a compact form."""
 
+from __future__ import annotations
+
 import base64
 import json
 import zlib

@@ -1,5 +1,7 @@
 """States and their cores: the basins of the prominent peaks, and the connected top of each basin."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import get_args
 

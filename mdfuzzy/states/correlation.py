@@ -1,5 +1,7 @@
 """Neighbours in time: the fraction of the neighbours of a frame that belong to the same excursion."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The height of hills from sampling noise in a log density, without smoothing and smoothed once or twice."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import partial
 

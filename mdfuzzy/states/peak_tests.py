@@ -1,5 +1,7 @@
 """Tests of every peak of the density against noise, at several levels of smoothing."""
 
+from __future__ import annotations
+
 import numpy as np
 import numpy.typing as npt
 

@@ -1,5 +1,7 @@
 """The peaks of the density on a graph and their merge tree: the persistence of ToMATo."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The peaks that are states: peaks with a prominence that sampling noise alone would not reach."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

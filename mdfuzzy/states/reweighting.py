@@ -1,5 +1,7 @@
 """The log density of weighted points, from the log density of the points as sampled."""
 
+from __future__ import annotations
+
 import numpy as np
 import numpy.typing as npt
 

@@ -1,5 +1,7 @@
 """Robustness of the number of states to the number of neighbours and to the choice of trajectories."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args

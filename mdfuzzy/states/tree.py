@@ -1,5 +1,7 @@
 """The tree of states: every possible split of the density, with its evidence."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

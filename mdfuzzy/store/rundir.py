@@ -1,5 +1,7 @@
 """The run directory: the results of finished steps in plain files, from which a run resumes."""
 
+from __future__ import annotations
+
 import json
 import os
 import warnings

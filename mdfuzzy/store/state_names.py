@@ -1,5 +1,7 @@
 """Names that states keep from run to run, independent of their numbers."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, islice, product
@@ -49,7 +51,7 @@ class StateNames:
     used: int
 
     @classmethod
-    def of(cls, arrays: Mapping[str, np.ndarray]) -> "StateNames":
+    def of(cls, arrays: Mapping[str, np.ndarray]) -> StateNames:
         """Return the names that `arrays` returned."""
         names, events = (tuple(arrays[name].tolist()) for name in ("names", "events"))
         return cls(names=names, events=events, used=int(arrays["used"]))
@@ -168,7 +170,7 @@ def _list(names: Sequence[str], shares: np.ndarray) -> str:
     return ", ".join(f"{names[at]} ({100 * shares[at]:.2g} %)" for at in order)
 
 
-def _letters() -> "islice[str]":
+def _letters() -> islice[str]:
     """Return A to Z, AA to ZZ, and so on."""
     words = ("".join(letters) for length in count(1) for letters in product(ascii_uppercase, repeat=length))
     return islice(words, None)

@@ -4,6 +4,7 @@ import pickle
 import warnings
 from dataclasses import fields
 from inspect import signature
+from typing import get_type_hints
 
 import numpy as np
 import pytest
@@ -192,6 +193,7 @@ def test_rows_have_no_order_in_time():
 def test_parameters_are_those_of_the_settings():
     known = {each.name: each for each in fields(mf.Settings)}
     found = signature(mf.FuzzyModeSeeking).parameters
+    hints, types = get_type_hints(mf.FuzzyModeSeeking.__init__), get_type_hints(mf.Settings)
     # Points in memory need no sample, and scans and trajectories are of no use to points without an order.
     unused = {"recall", "fit_frames", "scan_beta", "scan_k", "validate", "bootstrap", "seed"}
     assert set(known) - set(found) == unused
@@ -199,7 +201,7 @@ def test_parameters_are_those_of_the_settings():
     text = " ".join(mf.FuzzyModeSeeking.__doc__.split())
     for name in set(known) & set(found):
         assert found[name].default == known[name].default
-        assert found[name].annotation == known[name].type
+        assert hints[name] == types[name]
         assert f" {name} : " in text
         if name != "beta":  # not all that chooses it is of use without trajectories
             assert known[name].metadata["help"].replace("frame", "point") in text
