@@ -191,8 +191,8 @@ def _spell(hours: float) -> str:
 def table(found: dict) -> list[str]:
     """Return the measurements as lines of Markdown."""
     lines = [
-        "| workers | layout | seconds | local threads, s | overhead | in processor time | same bits "
-        "| memory of a worker, GB | as estimated |",
+        "| workers | layout | seconds | seconds with threads | overhead | overhead in processor time "
+        "| identical result | memory of a worker, GB | estimated memory, GB |",
         "|--:|---|--:|--:|--:|--:|---|--:|--:|",
     ]
     for each in found["runs"]:

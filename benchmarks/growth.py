@@ -84,8 +84,8 @@ def table(found: list[dict]) -> list[str]:
     sizes = np.array([each["frames"] for each in found])
     header = " | ".join(f"{n:,}" for n in sizes)
     lines = [
-        f"| step, seconds at frames | {header} | of that system "
-        "| exponent | of the last two | of the program |",
+        f"| step, seconds at frames | {header} | share of the system "
+        "| exponent | exponent, two largest | exponent, user time |",
         "|---|" + "--:|" * (len(sizes) + 4),
     ]
     steps = collect(found)

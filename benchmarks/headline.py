@@ -165,7 +165,7 @@ def seconds(found: dict, *, after: str | None = None) -> float:
 def table(found: dict) -> list[str]:
     """Return the table of steps as lines of Markdown."""
     total = seconds(found)
-    lines = ["| step | seconds | share | of the processor | peak memory |", "|---|--:|--:|--:|--:|"]
+    lines = ["| step | seconds | share | processor seconds | peak memory |", "|---|--:|--:|--:|--:|"]
     lines += [
         f"| {step['name']} | {step['seconds']:.1f} | {step['seconds'] / total:.1%} "
         f"| {step['processor'] + step['system']:.1f} | {step['memory']:.2f} GB |"

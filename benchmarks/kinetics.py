@@ -61,7 +61,7 @@ def states_table(study: Study, rule: str) -> Iterator[str]:
     found = mf.find_transition_regions(frames, memberships, milestones)
     each = zip(found.pairs, found.sizes, found.fractions, found.mixing, found.transitions, strict=True)
     yield from table(
-        ["states that touch", "transition frames", "share", "mean mixing", "transitions made"],
+        ["states", "transition frames", "fraction of frames", "mean mixing", "transitions"],
         ((f"{a} and {b}", f"{n:,}", f"{p:.2%}", f"{w:.2f}", f"{m:,}") for (a, b), n, p, w, m in each),
     )
 
@@ -80,7 +80,7 @@ def routes(study: Study) -> dict[str, list[np.ndarray]]:
 def timescales_table(study: Study, number: int = 3) -> Iterator[str]:
     """Yield implied timescales longer than twice the lag, with intervals."""
     lags = study.lags(LAGS)
-    head = ["route", "timescale", *(f"lag {lag * study.step:g} ps" for lag in lags)]
+    head = ["model", "timescale", *(f"lag {lag * study.step:g} ps" for lag in lags)]
     rows = []
     for name, dtrajs in routes(study).items():
         options = {
@@ -119,8 +119,8 @@ def vamp_table(study: Study) -> Iterator[str]:
         name: [mf.kinetics.vamp2_score(each, lag=lag, dim=dim, seed=SEED).scores for lag in lags]
         for name, each in series.items()
     }
-    head = ["series", *(f"lag {lag * study.step:g} ps" for lag in lags)]
-    head += [f"minus k-means, lag {lag * study.step:g} ps" for lag in lags]
+    head = ["functions of the frames", *(f"lag {lag * study.step:g} ps" for lag in lags)]
+    head += [f"difference from k-means, lag {lag * study.step:g} ps" for lag in lags]
 
     def rows() -> Iterator[Sequence[object]]:
         for name, each in scores.items():
@@ -165,8 +165,9 @@ def calibration_table(study: Study, direction: str) -> tuple[list[str], dict[str
                 f"{each.powers[at]:.2f} ± {each.power_errors[at]:.2f}",
             )
 
-    head = ["core rule", "transitions", "score of the constant guess", "hard assignment", "the same, fitted"]
-    head += ["beta = 1", "beta = 2", "by entropy", "by calibration", "beta = infinity"]
+    head = ["core rule", "transitions", "score of the constant guess", "hard assignment"]
+    head += ["hard assignment, fitted"]
+    head += ["beta = 1", "beta = 2", "beta by entropy", "beta by calibration", "beta = infinity"]
     head += ["k-means Markov model", "power at beta = 2"]
     return list(table(head, rows())), found
 
@@ -198,7 +199,7 @@ def rules_table(study: Study) -> Iterator[str]:
     }
     head = ["core rule", "core sizes"]
     for name in yardsticks(study):
-        head += [f"{name}: beta = 2", "by calibration", "power at beta = 2"]
+        head += [f"{name}: beta = 2", f"{name}: beta by calibration", f"{name}: power at beta = 2"]
 
     def rows() -> Iterator[Sequence[object]]:
         for rule, cores in study.cores.items():
@@ -277,13 +278,14 @@ def report(study: Study, command: str) -> tuple[str, dict[str, mf.kinetics.Calib
     ]
     lines += [
         "**Implied timescales** in ps, longer than twice the lag, with 90 % intervals from 40 "
-        "bootstrap samples of whole trajectories (?: not determined by the data).",
+        "bootstrap samples of whole trajectories. A limit marked ? is not determined by the data.",
         "",
         *timescales_table(study),
     ]
     lines += [
-        f"**VAMP-2 scores** of the {study.result.n_states - 1} slowest processes (1 more for the constant), "
-        "on trajectories left out: mean and standard deviation of 20 random halves.",
+        f"**VAMP-2 scores** of the {study.result.n_states - 1} slowest processes (the constant function adds "
+        f"1), "
+        "on left-out trajectories: mean and standard deviation over 20 random divisions into halves.",
         "",
         *vamp_table(study),
     ]
@@ -292,12 +294,16 @@ def report(study: Study, command: str) -> tuple[str, dict[str, mf.kinetics.Calib
         if direction == "next":
             forward = found
         lines += [
-            f"**Calibration, the {direction} core**: skill over the constant guess on trajectories left out, "
-            "with 95 % intervals from a bootstrap over whole trajectories; each rule on its own cores.",
+            f"**Calibration, the {direction} core**: skill on left-out trajectories, with 95 % intervals "
+            "from a bootstrap of whole trajectories. The outcomes of each rule are counted on its own cores.",
             "",
             *calibrated,
         ]
-    lines += ["**Core rules on the same labels and frames**: skills as above.", "", *rules_table(study)]
+    lines += [
+        "**Core rules compared on the same outcomes and frames**: skills as above.",
+        "",
+        *rules_table(study),
+    ]
     return "\n".join(lines), forward
 
 

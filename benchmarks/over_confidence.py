@@ -138,14 +138,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--write", type=Path, metavar="FILE")
     options = parser.parse_args()
-    tail = ["power at beta = 2", "skill at beta = 2", "at 4", "at infinity", "of the k-means Markov model"]
+    tail = ["power at beta = 2", *(f"skill at beta = {beta}" for beta in (2, 4, "infinity"))]
+    tail.append("skill of the k-means Markov model")
     head = [
         "dimensions",
         "cores",
-        "in cores",
+        "frames in cores",
         "frame spacing",
         "skill of the exact committor",
-        "its power",
+        "power of the exact committor",
         *tail,
     ]
     cases = [(2, "slabs"), (11, "slabs"), (11, "share")]

@@ -249,7 +249,10 @@ def _stopped(peer: Peer, ended: int | None, limit: float) -> Peer:
 
 def table(found: dict) -> list[str]:
     """Return the programs as lines of Markdown, the ratios first."""
-    lines = ["| program | times ours | seconds | peak memory | gives | here |", "|---|--:|--:|--:|---|---|"]
+    lines = [
+        "| program | relative time | seconds | peak memory | gives | result |",
+        "|---|--:|--:|--:|---|---|",
+    ]
     for peer in found["peers"]:
         ratio = "" if peer["ratio"] is None else f"{peer['ratio']:.1f}"
         seconds = "" if peer["seconds"] is None else f"{peer['seconds']:.1f}"

@@ -33,12 +33,13 @@ _PEERS = """## Other programs on the same frames
 
     python benchmarks/peers.py --frames {frames} --limit {limit:.0f}
 
-*Times ours* is the time of a program divided by that of mdfuzzy for the complete analysis from frames to
-memberships (for GUDHI, which uses our graph, by that of the same step). The data are {frames:,} frames of
-alanine dipeptide; threads: {threads}; time limit: {limit:.0f} s for each program. PyEMMA requires a distance,
-and MDScan the size of a neighbourhood and of the smallest cluster. cpptraj gets our number of states; it
-compares all pairs of a subset of the frames and assigns the others to the nearest cluster. *Pure* is the
-fraction of frames in the state that is most frequent in their cluster.
+*Relative time* is the time of a program divided by the time of mdfuzzy for the complete analysis from frames
+to memberships. GUDHI uses our graph, so its time is divided by the time of mdfuzzy for the same step. The
+data are {frames:,} frames of alanine dipeptide; threads: {threads}; time limit: {limit:.0f} s for each
+program. PyEMMA requires a distance, and MDScan the size of a neighbourhood and of the smallest cluster.
+cpptraj gets the number of states that mdfuzzy found; it compares all pairs of a subset of the frames and
+assigns the others to the nearest cluster. *Pure* is the fraction of frames that are in the most frequent
+state of their cluster.
 
 {table}
 
@@ -49,10 +50,10 @@ _HEADLINE = """## Complete analysis of {frames:,} frames
 
     python benchmarks/headline.py
 
-From XTC files to memberships, pictures, files for other programs and the report, with `mdfuzzy run` and
-default settings. {states} states with {sizes} frames; transition regions: {transition_regions};
-{megabytes:,.0f} MB of results on disk; threads: {threads}. Where other programs use the same processor, times
-*of the processor* are more reliable than wall times.
+This is the time of `mdfuzzy run` with default settings, from XTC files to memberships, pictures, files for
+other programs and the report. It finds {states} states with {sizes} frames; transition regions:
+{transition_regions}; {megabytes:,.0f} MB of results on disk; threads: {threads}. If other programs use the
+same processor, processor times are more reliable than wall times.
 
 {goals}
 
@@ -61,12 +62,12 @@ default settings. {states} states with {sizes} frames; transition regions: {tran
 {machine}
 """
 
-_BEFORE = """### Before
+_BEFORE = """### The previous version
 
-The same frames with mdfuzzy {version} took {seconds:.0f} s ({processor:.0f} s of the processor) and
+The same frames with mdfuzzy {version} took {seconds:.0f} s ({processor:.0f} s of processor time) and
 {memory:.1f} GB of memory; the search for neighbours took {neighbours:.0f} s, and the memberships
-{solve:.0f} s and {solve_memory:.1f} GB. That version wrote no trajectories of the states, and no tree of
-states.
+{solve:.0f} s and {solve_memory:.1f} GB. That version did not write trajectories of the states, and had no
+tree of states.
 
 {machine}
 """
@@ -79,10 +80,10 @@ The data are {frames:,} frames of alanine dipeptide. A fit of all frames finds {
 with fits of subsets whose memberships are extended to all frames (`--fit-frames`). The difference between two
 memberships of a frame is half of the sum of the absolute differences over the states. The table gives its
 mean and its 99th percentile. *True* is the difference from the fit of all frames. The other numbers are
-measured in the run itself. *With twice the frames* is the difference from a fit of the sample and as many
-other frames, in these other frames. *With half* is the difference between half of the sample and the sample.
-*Expected*, which the run prints as a bound, is the larger of these two, times the number of doublings from
-the sample to all frames.
+measured in the run itself. *With twice the frames* compares the fit of the sample with a fit of the sample
+and as many other frames, in these other frames. *With half* compares the fit of the sample with a fit of half
+of it. *Expected*, which the run prints as a bound, is the larger of these two differences, times the number
+of doublings from the sample to all frames.
 
 {table}
 
@@ -93,16 +94,17 @@ _DASK_WHOLE = """## Whole runs on a Dask cluster
 
     python benchmarks/dask_whole.py --frames {part} --write docs/performance
 
-{frames:,} frames in {files} files, the states found on {fit_frames:,} of them by RMSD; local workers with one
-thread each, and one process with one thread. The client and the workers share two cores, which other programs
-used, too. Frames are assigned in chunks of 32,768. In the last run a worker was killed meanwhile.
+{frames:,} frames in {files} files, the states found on {fit_frames:,} of them by RMSD; the runs
+used one process with one thread, or local workers with one thread each. The client and the workers shared two
+cores with other programs. Frames are assigned in chunks of 32,768. In the last run, one of two workers was
+killed.
 
 {table}
 
-The forecast for 100 million frames is computed from measured numbers. Processor times of a frame, for
-reading, assigning and exports, are those of the run with {rmsd_frames:,} frames above. The time to assign a
+The forecast for 100 million frames is computed from measured numbers. The processor times per frame
+for reading, assigning and exports are from the run with {rmsd_frames:,} frames above. The time to assign a
 frame is scaled with the number of fitted frames to the power {power:.2f}, as the time of a query in the
-search. (Frames of a simulation take less time than these perturbed ones.) The fits are scaled from the
+search. (Frames of a simulation take less time than these perturbed frames.) The fits are scaled from the
 complete analysis, with the number of frames. Memory and disk of the client are scaled from the run with
 {many_frames:,} frames. A run of this size has not been made.
 
@@ -119,10 +121,10 @@ _TEN_MILLION = """## {frames:,} frames, compared by {features}
 
     python benchmarks/headline.py {options} --fit-frames {fit_frames}
 
-This measures only throughput and memory: the data are seven copies of every frame of the complete analysis
-above{part}, each perturbed by an RMSD of 0.02 nm. The frames are compared by
-{features}; the states are found on {fit_frames:,} frames. Other programs used the same processor, so times
-*of the processor* are more reliable than wall times.
+This test measures only throughput and memory. The data are seven copies of {part} of the complete
+analysis above, each perturbed by an RMSD of 0.02 nm. The frames are compared by
+{features}; the states are found on {fit_frames:,} frames. Other programs used the same processor, so
+processor times are more reliable than wall times.
 
 {table}
 
@@ -133,15 +135,15 @@ _GROWTH = """## Growth with the number of frames
 
     python benchmarks/growth.py
 
-Each size runs in separate processes; threads: {threads}. The memory is that of a first run. The time of each
-step is the shortest in {repeats} further runs, whose processes have allocated their memory beforehand: a
-virtual machine may take seconds for every GB that it requests from its host, as in the complete analysis
-above. An exponent e means that the time grows as the number of frames to the power e. It is fitted to all
-sizes, to the two largest sizes only, and to the user time of the processor; n log n corresponds to about
-1.08. The number of neighbours in the graph, k, grows as the logarithm of the number of frames, and so does
-the number of edges per frame. So a step with constant time per edge grows as n log n. *Of that system* is the
-fraction of the processor time, with all frames, that the operating system spends on allocating memory or
-writing files.
+Each size runs in separate processes; threads: {threads}. The memory is the peak of the first run. The time of
+each step is the shortest in {repeats} further runs, whose processes have allocated their memory beforehand.
+(A virtual machine may take seconds for every GB that it requests from its host, as in the complete analysis
+above.) An exponent e means that the time grows as the number of frames to the power e. It is fitted to the
+wall times of all sizes, to the wall times of the two largest sizes, and to the user times of the processor; n
+log n corresponds to about 1.08. The number of neighbours in the graph, k, grows as the logarithm of the
+number of frames, and so does the number of edges per frame. So a step with constant time per edge grows as n
+log n. *Share of the system* is the fraction of the processor time, with all frames, that the operating system
+spends on allocating memory or writing files.
 
 ![time and memory against frames](growth.svg)
 
@@ -156,8 +158,8 @@ _NEIGHBORS = """## Neighbour search
         --plot docs/performance/neighbors.svg --write docs/performance
 
 The search finds the exact {neighbors} nearest neighbours of every frame by RMSD. *Times md.rmsd* is the time
-for comparing all pairs with mdtraj divided by that of the search; *times vectorised kernel* is the same ratio
-for the package's own vectorised kernel.
+of mdtraj for comparing all pairs, divided by the time of the search. *Times vectorised kernel* is the time of
+the package's own vectorised kernel for comparing all pairs, divided by the time of the search.
 
 {table}
 
@@ -172,14 +174,16 @@ _MOLECULES = """## Proteins and features
 
     python benchmarks/any_molecule.py --write docs/performance
 
-Exact {neighbors} nearest neighbours of every frame or point, in one thread. Times are processor times in
-seconds. All times of a column are of the same run; those of different columns are not. Cells and tiles are
-the two methods between which the search chooses. With up to 10,000 frames, the times are medians of five
-whole searches in turn; *times the better of the two* is the cost of the choice. With more frames, cells and
-tiles were timed on a subset of the queries. *by md.rmsd* compares all pairs, extrapolated from 100 queries,
-as is scikit-learn. hnswlib gets coordinates superposed on the first frame.{growth} The data are: villin, 36
-C-alpha atoms of a model of villin headpiece, partly unfolded; bpti, 58 C-alpha atoms of a simulation of
-BPTI; kinase, 214 C-alpha atoms of a random compact chain with two hinges; features, points in wells.
+The search finds the exact {neighbors} nearest neighbours of every frame or point, in one thread. Times are
+processor times in seconds. The times within a column were measured in the same run; different columns may
+come from different runs. Cells and tiles are the two methods between which the search chooses. With up to
+10,000 frames, the times are medians of five whole searches in turn; *times the better of the two* is the time
+of the search divided by the time of the faster method, which shows the cost of choosing. With more frames,
+cells and tiles were timed on a subset of the queries. *By md.rmsd* is the time for comparing all pairs. The
+times of md.rmsd and scikit-learn are extrapolated from 100 queries. hnswlib gets coordinates superposed on
+the first frame.{growth} The data are: villin, 36 C-alpha atoms of a model of villin headpiece, partly
+unfolded; bpti, 58 C-alpha atoms of a simulation of BPTI; kinase, 214 C-alpha atoms of a random compact chain
+with two hinges; features, points in wells.
 
 {table}
 
@@ -190,9 +194,9 @@ _SYMMETRIC = """## Poses and symmetry-equivalent atoms
 
     python benchmarks/symmetric.py --write docs/performance
 
-Poses of benzamidine in trypsin: 10,000 frames, aligned on the protein, of which 460 have labels of five
-published states. *Agreement* is the adjusted mutual information of states and labels. Without equivalent
-atoms, a turn of the ring by 180 degrees divides the crystal pose:
+The data are poses of benzamidine in trypsin: 10,000 frames, aligned on the protein. 460 of them have labels
+of five published states. *Agreement* is the adjusted mutual information between states and labels. Without
+equivalent atoms, a turn of the ring by 180 degrees divides the crystal pose:
 
 {table}
 
@@ -206,10 +210,11 @@ _DASK = """## On a Dask cluster
 
     python benchmarks/dask_scaling.py --write docs/performance
 
-{frames:,} frames, {neighbors} neighbours, on the threads of one process and on the same number of worker
-processes with one thread each. *Overhead* is the additional time with Dask, including the transfer of the
-index to the workers ({goal}). It does not include {start:.1f} s for starting the cluster and {kernels:.1f} s
-for loading the kernels in its workers. The *sharded* layout is for frames that do not fit on a worker.
+The search for {neighbors} neighbours of {frames:,} frames is timed on the threads of one process, and on the
+same number of worker processes with one thread each. *Overhead* is the additional time with Dask, including
+the transfer of the index to the workers ({goal}). It does not include {start:.1f} s for starting the cluster
+and {kernels:.1f} s for loading the kernels in its workers. The *sharded* layout is for frames that do not fit
+on a worker.
 
 {table}
 
@@ -222,7 +227,7 @@ A worker killed in the middle of a search on two workers:
 The forecast for more frames assumes that the time of a query grows as the number of frames to the power
 {power:.2f}, as between the two largest sizes above. Shards cost {shard_cost:.1f} times as much as one index,
 as measured with {cost_shards} shards of {cost_frames:,} frames. The numbers for graph and memberships are
-those of the complete analysis ({threads} threads), scaled with the number of frames. These sizes have not
+from the complete analysis ({threads} threads), scaled with the number of frames. These sizes have not
 been run.
 
 <!-- forecast -->
@@ -288,8 +293,9 @@ def sampling_of_run_text(found: dict) -> str:
         "",
         f"    python benchmarks/sampling.py --run RUN --shares {shares} --write docs/performance",
         "",
-        "The same for the frames of the complete analysis (`headline.py --keep RUN` keeps RUN); the fit of",
-        f"all finds {found['states']} states.",
+        "The same comparison for the frames of the complete analysis (`headline.py --keep RUN` keeps RUN). "
+        "The",
+        f"fit of all frames finds {found['states']} states.",
         "",
     ]
     return _fill("{table}\n\n{machine}\n", found, table=[*lines, *sampling.table(found)])
@@ -302,7 +308,7 @@ def ten_million_text(found: dict) -> str:
         "fit_frames": found["fit frames"],
         "features": features or "RMSD",
         "options": f"--copies 7 --features {features}" if features else f"--frames {n} --copies 7",
-        "part": "" if n >= headline.FULL else f", evenly spaced {n:,} of them",
+        "part": "every frame" if n >= headline.FULL else f"{n:,} evenly spaced frames",
     }
     return _fill(_TEN_MILLION, found | words, table=headline.table(found))
 
@@ -377,7 +383,7 @@ def _other_programs(found: dict) -> list[str]:
     ours = next(result for result in found["results"] if result["frames"] == frames)
     lines = [
         f"Alternatives for the same neighbours of {frames:,} frames:", "",
-        "| program | seconds | recall | times ours |", "|---|--:|--:|--:|",
+        "| program | seconds | recall | relative time |", "|---|--:|--:|--:|",
         f"| mdfuzzy, exact | {ours['seconds']:.1f} | {ours['recall']:.3g} | 1 |",
     ]  # fmt: skip
     for peer in found["peers"]:
@@ -414,7 +420,7 @@ def core_text(found: dict) -> str:
             lines.append(f"| {step['name']} | {step['seconds']:.2f} | {step['memory']:.2f} GB |")
         return _fill(_CORE, found | {"peers": ""}, table=lines)
     lines = [
-        "| step | times ours | seconds | peak memory | peer's seconds | peer |",
+        "| step | peer's time relative to ours | seconds | peak memory | peer's seconds | peer |",
         "|---|--:|--:|--:|--:|---|",
     ]
     for step in found["steps"]:

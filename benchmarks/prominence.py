@@ -20,7 +20,7 @@ from pages import tell
 import mdfuzzy as mf
 
 HEADER = (
-    "| data | dimensions | points | k | states | right | found | well determined "
+    "| data | dimensions | points | k | true states | correct number | numbers found | well determined "
     "| well determined but wrong |"
 )
 

@@ -69,8 +69,10 @@ def run(full: mf.Clustering, clock: Clock, shares: tuple[float, ...]) -> dict:
 def table(found: dict) -> list[str]:
     """Return the comparison as lines of Markdown."""
     lines = [
-        "| fitted frames | states | mean difference, true | expected | with twice the frames | with half "
-        "| 99 %, true | with twice the frames | same state, true | with twice the frames |",
+        "| fitted frames | states | mean difference: true | mean difference: expected "
+        "| mean difference: with twice the frames | mean difference: with half "
+        "| 99th percentile: true | 99th percentile: with twice the frames "
+        "| same state: true | same state: with twice the frames |",
         "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for row in found["samples"]:

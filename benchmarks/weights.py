@@ -24,7 +24,7 @@ from mdfuzzy.pipeline.run import cluster_neighbors
 
 SEEDS = (0, 1, 2)
 #: Power of the density in phi and psi with which the acceptance falls.
-BIASES = {"none": 0.0, "density^-1/2": 0.5, "flat in phi, psi": 1.0}
+BIASES = {"without bias": 0.0, "density^-1/2": 0.5, "uniform in phi, psi": 1.0}
 FRAMES = 30_000
 THINNED = 10  # of the frames with phi < 0, one in so many tells the truth
 BINS = 72  # along phi and psi: 5 degrees
@@ -165,8 +165,10 @@ def main() -> None:
         reference = mf.cluster(full[rows], settings, progress=False)
         say(str(reference.states))
         parts += [
-            "| draw | seed | frames | effective | states | population (95 % interval; truth), % | inside | "
-            "unweighted: states: fractions, % | memberships: difference, weighted | unweighted |",
+            "| sample | seed | frames | effective frames | states | population (95 % interval; true "
+            "population), % "
+            "| inside | unweighted: number of states: fractions, % | difference of memberships, weighted "
+            "| difference of memberships, unweighted |",
             "|---|---|---|---|---|---|---|---|---|---|",
             *draws(full, reference, settings, options.biases),
         ]

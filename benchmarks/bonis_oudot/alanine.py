@@ -69,8 +69,8 @@ def count_transition_regions(frames: mf.Frames, result: mf.Clustering, beta: flo
 
 _TEXT = """## Alanine dipeptide
 
-{frames:,} frames (the paper: {paper_frames:,} of another simulation), compared by the RMSD of ten heavy
-atoms, with k = {k} and default settings.
+The data are {frames:,} frames, compared by the RMSD of ten heavy atoms, with k = {k} and default settings.
+(The paper uses {paper_frames:,} frames of another simulation.)
 
 {counts}
 

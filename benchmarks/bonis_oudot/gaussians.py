@@ -91,20 +91,21 @@ def describe(cores: mf.Cores, right: np.ndarray, labels: np.ndarray) -> dict:
 _TEXT = """## An unbalanced mixture of two Gaussians
 
 A wide Gaussian with 85 % of the points and a narrow one with 15 % (`mf.datasets.unbalanced_gaussians`),
-beta = {beta:g}. Red is the right cluster, blue the left one; golden points are half-way. The *contrast* is
-the mean membership in the right cluster of the points of the right Gaussian, minus the same mean for the
-left Gaussian. It is 1 if the walk remembers where it began, and 0 if it does not.
+beta = {beta:g}. Red is the right cluster, blue the left one; golden points are half-way. For the
+*contrast*, consider the memberships in the right cluster. The contrast is their mean over the points of the
+right Gaussian minus their mean over the points of the left Gaussian. It is 1 if the memberships separate the
+Gaussians perfectly, and 0 if they do not depend on the starting point of the walk.
 
 ![memberships and contrast]({figure})
 
-A walk that must hit a single point wanders so long that it forgets where it began. The effect grows with
-the number of points and with the dimension (molecules have ten or more dimensions). The left and middle
-panels show {drawn:,} points. A core reaches half of the prominence down from its peak. With a fixed
-prominence ({prominence:g}), as in the theorem of the paper, a core is always the same part of the density.
-The default prominence falls as n grows, because the noise falls. The cores then shrink to the smallest
-allowed share of their basin, and contrast is lost, but more slowly than with single points.
+A walk that must hit a single point wanders so long that its end does not depend on its start. The effect
+grows with the number of points and with the dimension (molecules have ten or more dimensions). The left and
+middle panels show {drawn:,} points. A core extends down from its peak by half of the prominence threshold.
+With a fixed prominence ({prominence:g}), as in the theorem of the paper, a core is always the same part of
+the density. The default prominence falls as n grows, because the noise falls. The cores then shrink to the
+smallest allowed share of their basin, and contrast is lost, but more slowly than with single points.
 
-| dimensions | points | K | contrast: fixed | default | points | own side: fixed | default | points |
+| {heads} |
 |--:|--:|--:|--:|--:|--:|--:|--:|--:|
 {rows}
 
@@ -123,4 +124,7 @@ def text(found: dict) -> str:
         cells = [f"{kinds[kind]['contrast']:.3f}" for kind in KINDS]
         cells += [f"{kinds[kind]['accuracy']:.1%}" for kind in KINDS]
         lines.append(f"| {dimensions} | {n:,} | {kinds['automatic']['K']} | " + " | ".join(cells) + " |")
-    return _TEXT.format(**found | {"rows": "\n".join(lines)})
+    ways = ("fixed prominence", "default prominence", "single points")
+    columns = [f"{what}: {way}" for what in ("contrast", "own side") for way in ways]
+    heads = " | ".join(["dimensions", "points", "K", *columns])
+    return _TEXT.format(**found | {"rows": "\n".join(lines), "heads": heads})

@@ -81,8 +81,8 @@ def _draw_entropy(ax: object, scan: mf.BetaScan, by_part: np.ndarray) -> None:
 
 _TEXT = """## Two clusters joined by two links
 
-{n:,} points (`mf.datasets.two_links`), k = {k} and the prominence by default: K = {K} clusters. The lower
-link has a uniform density, the upper one a gap.
+The data are {n:,} points (`mf.datasets.two_links`), with k = {k} and the default prominence, which gives K =
+{K} clusters. The lower link between them has a uniform density; the upper link has a gap.
 
 ![ToMATo, four temperatures, entropy]({figure})
 
@@ -101,7 +101,7 @@ beta = {places}. Between these values the slope is {flattest:.0%} of the steepes
 three plateaus of the paper, but the middle one is not flat. mdfuzzy defines a plateau as a range in which
 the slope against log beta is below a fifth of the steepest slope, and finds {n_plateaus}. The automatic
 beta, at the steepest slope, is {automatic_beta:.2g}. The memberships at beta = 0.2 in the paper, which are
-nearly hard, resemble ours at 0.05: values of beta depend on the density estimate.
+nearly hard, resemble the memberships at 0.05 here, because values of beta depend on the density estimate.
 """
 
 

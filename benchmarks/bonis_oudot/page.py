@@ -25,7 +25,7 @@ and picture on this page is written by
     python benchmarks/paper.py --full
 
 `--only NAME` repeats one part ({names}). **A large beta is hot**: beta = 2 is the temperature of the
-sampled ensemble, beta = 1 the plain walk of the paper.
+sampled ensemble, and beta = 1 is the plain walk of the paper.
 
 The paper does not specify its synthetic data sets. The first three data sets were made for this page, and
 their shapes were chosen so that they show the effects described in the paper. They illustrate these

@@ -53,8 +53,8 @@ def spectral_c_means(points: np.ndarray, *, k: int = 15, fuzzifier: float = 2.0)
 
 _TEXT = """## Two interleaved spirals
 
-{n:,} points, a tenth of them clutter (`mf.datasets.spirals`); the head of each spiral is close to the
-tail of the other. Spectral fuzzy c-means uses {subsample:,} of the points.
+The data are {n:,} points, a tenth of them clutter (`mf.datasets.spirals`). The head of each spiral is close
+to the tail of the other. Spectral fuzzy c-means uses {subsample:,} of the points.
 
 ![two temperatures and spectral fuzzy c-means]({figure})
 

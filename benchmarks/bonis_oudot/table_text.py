@@ -148,14 +148,14 @@ def _verdicts(found: dict) -> list[str]:
             score, clusters = each["ours"][key], each["ours"]["K"]
             what = f"- {name.capitalize()}, {words}:"
             if _reaches(score, paper):
-                word = "beaten" if score > paper else "matched"
-                lines.append(f"{what} {word}, {score:.3f} (K = {clusters}) for {paper:g}.")
+                word = "better" if score > paper else "matched"
+                lines.append(f"{what} {word}, {score:.3f} (K = {clusters}); the paper has {paper:g}.")
                 continue
             scored = [other for other in (*each["others"], *each["k_scan"]) if "failed" not in other]
             better = [other for other in scored if _reaches(other[key], paper)]
             how = "; ".join(f"{_name(other)}: {other[key]:.3f} (K = {other['K']})" for other in better)
             lines.append(
-                f"{what} **missed**, {score:.3f} (K = {clusters}) for {paper:g}. "
+                f"{what} **missed**, {score:.3f} (K = {clusters}); the paper has {paper:g}. "
                 + (
                     f"Interpretations that reach it: {how}."
                     if better
