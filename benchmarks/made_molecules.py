@@ -84,9 +84,23 @@ def duplicated(times: int, d: int, n: int, rng: np.random.Generator) -> Sample:
     return np.repeat(points, times, axis=0), None, np.repeat(labels, times)
 
 
+def rounded(step: float, modes: int, d: int, n: int, rng: np.random.Generator) -> Sample:
+    """Draw unit Gaussians 6 apart, rounded to multiples of `step`."""
+    labels = rng.integers(modes, size=n)
+    points = rng.normal(size=(n, d))
+    points[:, 0] += 6 * labels
+    return step * np.round(points / step), None, labels
+
+
 def clipped(d: int, n: int, rng: np.random.Generator) -> Sample:
     """Draw a Gaussian that is rounded to a tenth and clipped at 1.5."""
     return np.clip(rng.normal(size=(n, d)), -1.5, 1.5).round(1), None, np.zeros(n, int)
+
+
+def cut(share: float, d: int, n: int, rng: np.random.Generator) -> Sample:
+    """Draw a Gaussian, a share of which is clipped at each end of every feature."""
+    points = rng.normal(size=(n, d))
+    return np.clip(points, *np.quantile(points, [share, 1 - share], axis=0)), None, np.zeros(n, int)
 
 
 def clouds(shape: str, d: int, n: int, rng: np.random.Generator) -> Sample:
@@ -156,8 +170,16 @@ def all_made() -> list[Made]:
             add(name, d, 20_000, 3, wells, d, 20_000, tau)
     for n in (50_000, 200_000, 500_000):
         add("mixture, smallest state 0.04 %", 2, n, 3, imbalanced, 0.0004, 2, n)
-    for times in (2, 5, 10):
-        add(f"mixture, each point {times} times", 2, 5_000, 3, duplicated, times, 2, 5_000)
+    for d in (2, 5):
+        for times in (2, 5, 10, 20, 50):
+            add(f"mixture, each point {times} times", d, 5_000, 3, duplicated, times, d, 5_000)
+    for step, dimensions in ((0.1, (1, 2)), (0.5, (2, 5)), (1.0, (5,))):
+        for d in dimensions:
+            add(f"Gaussian, rounded to {step:g}", d, 5_000, 1, rounded, step, 1, d, 5_000)
+            add(f"mixture, rounded to {step:g}", d, 5_000, 3, rounded, step, 3, d, 5_000)
+    for d in (2, 5):
+        for share in (0.01, 0.05, 0.1, 0.2):
+            add(f"Gaussian, {share:.0%} clipped at each end", d, 5_000, 1, cut, share, d, 5_000)
     add("Gaussian, rounded and clipped", 2, 5_000, 1, clipped, 2, 5_000)
     for n in (50, 100, 250):
         add("Gaussian, few frames", 2, n, 1, clouds, "Gaussian", 2, n)

@@ -115,3 +115,19 @@ def test_calls_between_modules_are_counted_once():
     sys.setprofile(None)
     assert recorder.calls == {(("pipeline.settings", "suggest_k"), ("_check", "check_int"))}
     assert recorder.sequence == [("pipeline.settings", "_check")]
+
+
+def test_rows_of_the_table_of_states_that_are_not_measured_stay():
+    from made_molecules import all_made
+    from prominence import HEADER, Trial, render
+
+    former = (ROOT / "docs" / "theory" / "prominence-table.md").read_text(encoding="utf-8")
+    assert former.startswith(HEADER)
+    assert render({}, former) == former
+    names = [name for name, *_ in all_made()]
+    row = names.index("Gaussian, few frames")
+    trials = [Trial(row, 9, 2, True, announced) for announced in (True, True, False)]
+    table = render({row: [*trials, Trial(row, 9, 1, True, False)]}, former)
+    assert [new for new, old in zip(table.splitlines(), former.splitlines(), strict=True) if new != old] == [
+        "| Gaussian, few frames | 2 | 50 | 9 | 1 | 1 of 4 | 1 to 2 | 4 of 4 | 3 (2 announced) |"
+    ]

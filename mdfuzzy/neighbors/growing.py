@@ -22,10 +22,10 @@ from mdfuzzy.frames.metric import EUCLIDEAN, rmsd_metric
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors._cells import offsets
 from mdfuzzy.neighbors._coordinates import check_conformations
-from mdfuzzy.neighbors._copies import find_copies
 from mdfuzzy.neighbors._groups import Chunks, Index
 from mdfuzzy.neighbors._search import Aim
 from mdfuzzy.neighbors.blocks import BlockStore
+from mdfuzzy.neighbors.copies import find_copies
 from mdfuzzy.neighbors.nearest import nearest_frames
 from mdfuzzy.neighbors.neighbors import Neighbors, SpareNeighbors
 

@@ -22,9 +22,9 @@ from mdfuzzy._check import (
 from mdfuzzy._threads import run_ranges, share, using_threads
 from mdfuzzy.frames.mapping import release
 from mdfuzzy.frames.trajectories import Trajectories
-from mdfuzzy.neighbors._copies import find_copies
 from mdfuzzy.neighbors._euclidean import nearest_points
 from mdfuzzy.neighbors.blocks import BlockStore
+from mdfuzzy.neighbors.copies import find_copies
 from mdfuzzy.neighbors.graph import Graph, reverse_lists
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from mdfuzzy._threads import thread_count
 from mdfuzzy.frames.rereading import FrameFiles
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors._coordinates import check_conformations
-from mdfuzzy.neighbors._copies import find_copies
 from mdfuzzy.neighbors.blocks import BlockStore, run_blocks
+from mdfuzzy.neighbors.copies import find_copies
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
 

@@ -109,7 +109,7 @@ class Clustering(ReadOnly):
     >>> rng = np.random.default_rng(0)
     >>> result = mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6])
     >>> result
-    Clustering(2 states of 500 frames, k=22, beta=2 (walk temperature; 2 = simulation temperature))
+    Clustering(2 states of 500 frames, k=22, beta=2 (walk temperature; 2 = simulation temperature); ...)
     >>> [part.shape for part in result.data.split(result.memberships.values)]
     [(300, 2), (200, 2)]
     """
@@ -156,7 +156,11 @@ class Clustering(ReadOnly):
         states = f"{self.n_states} state" + "s" * (self.n_states != 1)
         beta = f"beta={self.memberships.beta:.3g} ({BETA_MEANS})"
         fitted = "" if self.sample is None else f", found on {len(self.sample):,} of them"
-        return f"Clustering({states} of {len(self):,} frames{fitted}, k={self.k}, {beta})"
+        verdict = ""
+        if "prominence" in self.chosen:  # the number of states was chosen here
+            missed = f"states of less than {100 * self.tree.smallest_share:.2g} % of the frames can be missed"
+            verdict = f"; {missed if self.tree.well_determined else 'number of states POORLY determined'}"
+        return f"Clustering({states} of {len(self):,} frames{fitted}, k={self.k}, {beta}{verdict})"
 
     def _repr_html_(self) -> str:
         """Return the HTML representation for a notebook."""
@@ -262,7 +266,7 @@ class Clustering(ReadOnly):
         >>> import numpy as np, mdfuzzy as mf
         >>> rng = np.random.default_rng(0)
         >>> print(mf.cluster([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 6]).summary())
-        Clustering(2 states of 500 frames, k=22, beta=2 (walk temperature; 2 = simulation temperature))
+        Clustering(2 states of 500 frames, k=22, beta=2 (walk temperature; 2 = simulation temperature); ...)
         state    frames fraction        interval   core  prominence      peak ...
         0           300   60.00% ...
         1           200   40.00% ...

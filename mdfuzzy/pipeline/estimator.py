@@ -17,6 +17,7 @@ from mdfuzzy.frames.features import Features
 from mdfuzzy.frames.weights import frame_weights
 from mdfuzzy.memberships.extension import extend_memberships
 from mdfuzzy.memberships.memberships import Memberships
+from mdfuzzy.neighbors.copies import count_different
 from mdfuzzy.neighbors.neighbors import euclidean_neighbors
 from mdfuzzy.neighbors.precomputed import count_neighbors, nearest_of
 from mdfuzzy.pipeline.run import cluster_neighbors
@@ -158,7 +159,8 @@ class FuzzyModeSeeking(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
             weights = frame_weights(weights, None, lengths=np.array([X.shape[0]]))
         if self.metric == "euclidean":
             data = Features(X, weights=weights)
-            neighbors = euclidean_neighbors(X, n_neighbors=settings.n_neighbors(len(X)), n_jobs=self.n_jobs)
+            n_neighbors = settings.n_neighbors(len(X), n_different=count_different(X))
+            neighbors = euclidean_neighbors(X, n_neighbors=n_neighbors, n_jobs=self.n_jobs)
         else:
             known = count_neighbors(X, queries=False)
             k = resolve_k(settings.k, X.shape[0], n_neighbors=known)

@@ -7,6 +7,7 @@ import numpy as np
 
 from mdfuzzy._check import InputValueError
 from mdfuzzy.frames.trajectories import Trajectories
+from mdfuzzy.neighbors.copies import count_different
 from mdfuzzy.pipeline.extension import CHUNK
 from mdfuzzy.pipeline.memory import machine_memory, parse_bytes
 from mdfuzzy.pipeline.settings import Settings, resolve_k, suggest_k
@@ -124,14 +125,19 @@ def plan_memory(
         machine = machine_memory()
         limit = np.inf if machine is None else _SHARE * machine
     n, numbers = len(data), data.subset(np.array([0])).points.size
+    different = n
 
     def plan(fitted: int, checked: int | None = None) -> MemoryPlan:
         checked = (0 if fitted == n else fitted) if checked is None else checked
-        k = resolve_k(settings.k, max(fitted, checked))
+        searched = max(fitted, checked)
+        k = resolve_k(settings.k, searched, n_different=min(searched, different))
         return MemoryPlan(frames=n, fitted=fitted, checked=checked, numbers=numbers, k=k, saved=saved)
 
     wanted = n if settings.fit_frames is None else min(n, settings.fit_frames)
     found = plan(wanted)
+    if wanted == n and settings.k is None and found.memory <= limit:
+        different = count_different(data.points)
+        found = plan(wanted)
     if found.memory > limit and settings.fit_frames is not None and given:
         raise InputValueError(
             f"`memory` must be enough for a fit of `fit_frames` frames; got {limit / 1e9:.1f} GB, and "

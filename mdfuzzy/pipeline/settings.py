@@ -20,11 +20,14 @@ _LARGEST_SHARE = 0.2
 #: With this times log n neighbours or more, at most 1 in 100 graphs of one state falls apart (on a line; with
 #: fewer in more dimensions).
 _CONNECTED_PER_LOG = 2.2
+#: Copies do not raise k above this number: then a sample of the frames, which has fewer copies, takes less
+#: time and memory than more neighbours.
+_MOST_COPIES = 1000
 
 _BETA_REMEDY = "2 is the temperature of the simulation; 'entropy' or 'kinetic' chooses one."
 
 
-def suggest_k(n: int) -> int:
+def suggest_k(n: int, *, n_different: int | None = None) -> int:
     r"""Return the default number of neighbours per point in the graph of n points.
 
     :math:`k = 3.5 \ln n`, rounded. The density is estimated from 2k neighbours, so the noise of its logarithm
@@ -40,6 +43,10 @@ def suggest_k(n: int) -> int:
     ----------
     n : int
         The number of points, at least 3.
+    n_different : int, optional
+        The number of different points, if some are exact copies of others; n by default. Copies of a point
+        tell nothing about its surroundings. So k is the number of neighbours for so many points, times the
+        mean number of copies; but copies alone do not raise k above 1,000.
 
     Returns
     -------
@@ -51,8 +58,17 @@ def suggest_k(n: int) -> int:
     >>> import mdfuzzy as mf
     >>> [mf.suggest_k(n) for n in (3, 50, 1_000, 30_000, 1_420_738)]
     [1, 9, 24, 36, 50]
+    >>> mf.suggest_k(10_000, n_different=1_000)
+    240
     """
     n = check_int("n", n, 3)
+    different = n if n_different is None else check_int("n_different", n_different, 1, n)
+    several = round(n / different * _default_k(max(different, 3)))
+    return max(_default_k(n), min(several, _MOST_COPIES, (n - 1) // 2))
+
+
+def _default_k(n: int) -> int:
+    """Return the default number of neighbours in the graph of n different points."""
     connected = min(ceil(_CONNECTED_PER_LOG * log(n)), (n - 1) // 2)
     return max(1, connected, min(round(_K_PER_LOG * log(n)), int(_LARGEST_SHARE * n / 2)))
 
@@ -137,7 +153,7 @@ class Settings:
     k: int | None = _setting(
         None,
         "Neighbours per frame in the graph; the density estimate uses 2k. Default: 3.5 times the natural "
-        "logarithm of the number of frames.",
+        "logarithm of the number of frames; more if there are duplicate frames.",
         _count(1),
     )
     recall: float = _setting(
@@ -271,16 +287,18 @@ class Settings:
                 f"{self.prominence:g}. Leave one of them out."
             )
 
-    def n_neighbors(self, n: int) -> int:
-        """Return the number of neighbours that each of `n` points needs: 2k."""
-        return 2 * resolve_k(self.k, n)
+    def n_neighbors(self, n: int, *, n_different: int | None = None) -> int:
+        """Return the number of neighbours of each of `n` points, of which `n_different` are different: 2k."""
+        return 2 * resolve_k(self.k, n, n_different=n_different)
 
     def as_dict(self) -> dict[str, Any]:
         """Return all settings by name."""
         return asdict(self)
 
 
-def resolve_k(k: int | None, n: int, *, n_neighbors: int | None = None) -> int:
+def resolve_k(
+    k: int | None, n: int, *, n_neighbors: int | None = None, n_different: int | None = None
+) -> int:
     """Return k for `n` points with `n_neighbors` known neighbours each (None: all others are known).
 
     A given k is checked. Otherwise k is `suggest_k`, or less if too few neighbours are known.
@@ -296,7 +314,7 @@ def resolve_k(k: int | None, n: int, *, n_neighbors: int | None = None) -> int:
     if k is not None:
         return check_int("k", k, 1, known // 2, remedy=remedy)
     check_int("n_neighbors", known, 2, remedy="The density uses 2k neighbours.")
-    return min(suggest_k(n), known // 2)
+    return min(suggest_k(n, n_different=n_different), known // 2)
 
 
 def check_fit_frames(fit_frames: int, k: int | None) -> int:

@@ -42,6 +42,8 @@ class NoiseModel(ReadOnly):
         The dimension of the density.
     in_time : NeighborsInTime or None
         The neighbours that are close in time; None if the trajectories are unknown.
+    copies : float
+        The number of frames divided by the number of different frames.
     """
 
     scales: np.ndarray
@@ -50,6 +52,7 @@ class NoiseModel(ReadOnly):
     n_neighbors: np.ndarray
     dimension: float
     in_time: NeighborsInTime | None
+    copies: float = 1.0
 
     def __post_init__(self) -> None:
         for name in ("scales", "reduction", "inflation", "n_neighbors"):
@@ -179,7 +182,8 @@ def measure_noise(
             # There are fewer blocks than frames, so an average over few draws is noisier.
             blocks = deviations(block=in_time.window, draws=min(_MAX_DRAWS, draws * in_time.window))[1]
             inflation = np.maximum(blocks / local, 1.0)
-    inflation = inflation * np.sqrt(multiplicity(neighbors, n_neighbors=m))
+    copies = mean_copies(neighbors, n_neighbors=m)
+    inflation = inflation * np.sqrt(copies)
     return NoiseModel(
         scales=single * reduction * inflation,
         reduction=reduction,
@@ -187,22 +191,36 @@ def measure_noise(
         n_neighbors=m / (reduction * inflation) ** 2,
         dimension=dimension,
         in_time=in_time,
+        copies=copies,
     )
 
 
-def multiplicity(neighbors: Neighbors, *, n_neighbors: int) -> float:
-    """Return the mean number of frames that coincide with a frame, including the frame itself.
+def mean_copies(neighbors: Neighbors, *, n_neighbors: int | None = None) -> float:
+    """Return the number of points divided by the number of different points, from their neighbours.
 
-    If a point is repeated c times, m neighbours count as m/c independent neighbours.
+    If every point is repeated c times, m neighbours count as m/c independent neighbours.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        The neighbours of points among themselves. Neighbours at distance zero are copies.
+    n_neighbors : int, optional
+        The number of neighbours to use, all by default. More copies than this are not noticed.
 
     Examples
     --------
     >>> import numpy as np, mdfuzzy as mf
     >>> points = np.repeat(np.random.default_rng(0).random(100), 3)[:, None]
-    >>> multiplicity(mf.euclidean_neighbors(points, n_neighbors=8), n_neighbors=8)
+    >>> mean_copies(mf.euclidean_neighbors(points, n_neighbors=8))
     3.0
     """
-    return 1.0 + float(np.mean(np.count_nonzero(neighbors.distances[:, :n_neighbors] == 0, axis=1)))
+    rows = np.flatnonzero(neighbors.distances[:, 0] == 0)
+    if not len(rows):
+        return 1.0
+    # Each of c equal points is the c-th part of a different point.
+    copies = np.count_nonzero(neighbors.distances[rows, :n_neighbors] == 0, axis=1)
+    different = len(neighbors) - len(rows) + round(float(np.sum(1 / (1.0 + copies))), 6)
+    return len(neighbors) / different
 
 
 def _deviations(

@@ -22,6 +22,8 @@ _PRIOR_PEAKS = 10  # the expected scale weighs as much as this many observed pea
 # 1,947 samples of one mode (Gaussian, t, uniform with and without edges, 2 to 20 dimensions, 2,000 to 20,000
 # points) gave two states at a level of 1 %.
 _LINE, _MANY, _MANY_DIMENSIONS = 1.3, 0.8, 12.0
+#: Why a number of states is poorly determined if the scale of the noise was capped.
+TOO_PROMINENT = "peaks taken for noise are more prominent than noise should produce"
 _EXCESS = 0.4  # fits to densities of one mode exceed the scale by 1.41 in one dimension, 1.1 in 2 to 20
 
 
@@ -77,15 +79,30 @@ class ProminenceGap:
     capped: bool = False
 
     @property
+    def doubts(self) -> tuple[str, ...]:
+        """The reasons why the division is poorly determined, as clauses; empty if there are none.
+
+        A level ten times stricter, or one five times laxer, would give other states, or the noise is capped.
+        """
+        found = []
+        if self.p_state >= self.level / 10:
+            found.append(f"one state could be noise (p = {self.p_state:.1g})")
+        if self.p_noise <= 5 * self.level:
+            found.append(f"one peak taken for noise could be a state (p = {self.p_noise:.1g})")
+        if self.capped:
+            found.append(f"{TOO_PROMINENT} (their scale exceeds {self.noise:.3g})")
+        return tuple(found)
+
+    @property
     def well_determined(self) -> bool:
-        """Whether a level ten times stricter and one five times laxer would give the same states."""
-        return not self.capped and self.p_state < self.level / 10 and self.p_noise > 5 * self.level
+        """Whether there is no reason to doubt the division."""
+        return not self.doubts
 
     def __str__(self) -> str:
-        word = "well determined" if self.well_determined else "POORLY determined"
+        word = f"POORLY determined: {'; '.join(self.doubts)}" if self.doubts else "well determined"
         return (
-            f"{counted(self.n_states, 'state')} above a prominence of {self.threshold:.3g} ({word}): "
-            f"smallest state {self.smallest_state:.3g} (p = {self.p_state:.1g} under noise), "
+            f"{counted(self.n_states, 'state')} above a prominence of {self.threshold:.3g}, {word}. "
+            f"Smallest state {self.smallest_state:.3g} (p = {self.p_state:.1g} under noise), "
             f"largest noise {self.largest_noise:.3g} (p = {self.p_noise:.1g}), "
             f"{counted(self.n_noise, 'peak of noise')} of scale {self.noise:.3g}"
         )
@@ -281,23 +298,24 @@ def expected_noise(graph: Graph, log_density: np.ndarray) -> tuple[float, int]:
     sample = np.unique(np.linspace(0, len(graph) - 1, _SAMPLE).astype(np.int64))
     degrees = graph.degrees[sample]
     m = 2 * graph.k if graph.k is not None else max(1, int(np.median(degrees)))
-    dimensions, farthest = _near_edges(graph, sample)
+    dimensions, farthest, useful = _near_edges(graph, sample)
     inverse_dimension = float(dimensions.mean()) if len(dimensions) else 0.0
-    shown = np.log1p(degrees)
+    shown, given = np.log1p(degrees), log_density[sample]
     if graph.k is not None and inverse_dimension > 0:
-        shown = -np.log(farthest) / inverse_dimension
+        shown, given = -np.log(farthest) / inverse_dimension, given[useful]
     # If one of the two is flat, they cannot be compared: use the unit of a log density.
-    unit = _spread(log_density[sample]) / (_spread(shown) or np.inf) or 1.0
+    unit = _spread(given) / (_spread(shown) or np.inf) or 1.0
     sigma = np.sqrt((2 + 4 * inverse_dimension) / ((1 + 4 * inverse_dimension) * m))
     return float(np.sqrt(2) * sigma * unit), m
 
 
-def _near_edges(graph: Graph, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return estimates of 1/dimension from edges to the k nearest neighbours, and the longest edges.
+def _near_edges(graph: Graph, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return estimates of 1/dimension from edges to the k nearest neighbours, the longest edges, and for
+    which of the points.
 
     Points with fewer than two such edges, or without any edge of positive length, are left out.
     """
-    found = [np.empty((2, 0))]
+    found, kept = [np.empty((2, 0))], [np.empty(0, bool)]
     for start in range(0, len(points), _STRETCH):
         rows = points[start : start + _STRETCH]
         first, last = graph.indptr[rows, None], graph.indptr[rows + 1, None]
@@ -309,10 +327,12 @@ def _near_edges(graph: Graph, points: np.ndarray) -> tuple[np.ndarray, np.ndarra
         edges = np.isfinite(lengths)
         longest = np.max(lengths, axis=1, initial=0, where=edges)
         useful = (longest > 0) & (edges.sum(axis=1) > 1)
+        kept.append(useful)
         lengths, edges, longest = lengths[useful], edges[useful], longest[useful]
         ratios = longest[:, None] / np.where(edges & (lengths > 0), lengths, longest[:, None])
         found.append(np.array([np.log(ratios).sum(axis=1) / (edges.sum(axis=1) - 1), longest]))
-    return tuple(np.concatenate(found, axis=1))
+    dimensions, farthest = np.concatenate(found, axis=1)
+    return dimensions, farthest, np.concatenate(kept)
 
 
 def _spread(values: np.ndarray) -> float:

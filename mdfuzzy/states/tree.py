@@ -11,7 +11,7 @@ from mdfuzzy._check import InputValueError, ReadOnly, check_int, check_real, rea
 from mdfuzzy._messages import counted
 from mdfuzzy.states.correlation import NeighborsInTime
 from mdfuzzy.states.noise import NoiseModel
-from mdfuzzy.states.prominence import ProminenceGap
+from mdfuzzy.states.prominence import TOO_PROMINENT, ProminenceGap
 
 #: With fewer independent neighbourhoods of 2k frames than this the number of states cannot be determined.
 _FEW = 10
@@ -21,6 +21,10 @@ _FEW = 10
 _CONNECTED, _CONNECTED_LINE = 0.7, 1.5
 #: More duplicates than this fraction of the points form spurious components of the graph.
 _MANY_DUPLICATES = 0.1
+#: So many clipped features are named.
+_NAMED = 4
+#: Copies are mentioned if there are at least this many frames for each different frame.
+_COPIES = 1.5
 #: Frames are not independent if their effective number is less than this fraction of their number.
 _DEPENDENT = 2 / 3
 
@@ -61,6 +65,10 @@ class StateTree(ReadOnly):
         and its saddle increase the noise; None without weights.
     n_effective : float or None
         The effective number of frames if frames have weights; None without weights.
+    clipped : tuple of str
+        The clipped features at whose limits there are states, in words.
+    n_clipped : int
+        The number of states at the limits of clipped features.
 
     Examples
     --------
@@ -87,6 +95,8 @@ class StateTree(ReadOnly):
     duplicates: float = 0.0
     standardised: np.ndarray | None = None
     n_effective: float | None = None
+    clipped: tuple[str, ...] = ()
+    n_clipped: int = 0
 
     def __post_init__(self) -> None:
         for name in ("prominences", "p_values", "clearance", "parents", "states"):
@@ -133,24 +143,45 @@ class StateTree(ReadOnly):
 
     @property
     def n_independent(self) -> float:
-        """The number of independent frames, given the weights and the neighbours close in time."""
+        """The number of independent frames, given weights, copies, and neighbours close in time."""
         frames = self.n_frames if self.n_effective is None else self.n_effective
         return frames / float(self.noise.inflation[0]) ** 2
 
     @property
     def dependent(self) -> bool:
-        """Whether there are clearly fewer independent frames, by correlation in time or by repetition."""
-        return float(self.noise.inflation[0]) ** 2 > 1 / _DEPENDENT
+        """Whether there are clearly fewer independent frames because of their correlation in time."""
+        return self._in_time_factor > 1 / _DEPENDENT
+
+    @property
+    def _in_time_factor(self) -> float:
+        """How many frames carry the information of one, because of correlation in time alone."""
+        return round(float(self.noise.inflation[0]) ** 2 / self.noise.copies, 9)
+
+    @property
+    def _per_independent(self) -> float:
+        """The number of frames, copies left out, per independent frame."""
+        weights = 1.0 if self.n_effective is None else self.n_frames / self.n_effective
+        return weights * self._in_time_factor
 
     @property
     def smallest_state(self) -> int:
-        """The number of such frames that hold 2k independent frames: smaller states can be missed."""
-        return int(np.ceil(2 * self.k * self.n_frames / self.n_independent))
+        """The number of such frames that fill a neighbourhood of 2k frames: smaller states can be missed.
+
+        Where frames are correlated or have unequal weights, more are needed. With copies, 2k frames still
+        fill a neighbourhood.
+        """
+        return int(np.ceil(2 * self.k * self._per_independent))
 
     @property
     def enough_frames(self) -> int:
         """The number of such frames that would hold ten states of the smallest size that is not missed."""
-        return int(np.ceil(2 * _FEW * self.k * self.n_frames / self.n_independent))
+        return int(np.ceil(2 * _FEW * self.k * self._per_independent))
+
+    @property
+    def connected_k(self) -> int:
+        """The smallest k that keeps the graph of one state connected, copies counted as one frame."""
+        copies = self.noise.copies
+        return int(np.ceil(copies * needed_k(round(self.n_frames / copies), self.noise.dimension)))
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -161,24 +192,31 @@ class StateTree(ReadOnly):
         if self.p_noise <= 5 * self.level:
             found.append(f"one peak taken for noise could be a state (p = {self.p_noise:.1g})")
         if self.capped:
-            found.append("peaks taken for noise are more prominent than noise should produce")
+            found.append(TOO_PROMINENT)
         if self.n_frames < self.enough_frames:
             equal = "" if self.n_effective is None else f" (effectively {self.n_effective:,.0f})"
             found.append(
-                f"{self.n_frames:,} frames{equal} are too few (at least {self.enough_frames:,} are needed: "
-                f"states of fewer than {self.smallest_state:,} frames can be missed)"
+                f"{self.n_frames:,} frames{equal} are too few (at least {self.enough_frames:,} are needed)"
             )
         elif self.in_time is not None and self.dependent:
             found.append(f"frames are not independent ({self.in_time})")
-        if self.n_components > 1 and self.k < needed_k(self.n_frames, self.noise.dimension):
+        if self.n_components > 1 and self.k < self.connected_k:
+            copies = self.noise.copies
+            several = f", with {copies:,.2g} frames for each different one" if copies >= _COPIES else ""
             found.append(
                 f"the graph of {counted(self.n_components, 'component')} may have fallen apart by chance "
-                f"(k = {self.k} is small; use at least {needed_k(self.n_frames, self.noise.dimension)})"
+                f"(k = {self.k} is small{several}; use at least {self.connected_k:,})"
             )
         if self.duplicates > _MANY_DUPLICATES:
             found.append(
                 f"{self.duplicates:.0%} of the frames have {self.k} exact duplicates or more, as rounded or "
                 "clipped features have"
+            )
+        if self.clipped:
+            found.append(
+                f"{counted(self.n_clipped, 'state')} may be due to clipping, at the limits of "
+                f"{', '.join(self.clipped[:_NAMED])}{', ...' if len(self.clipped) > _NAMED else ''} "
+                "(do not clip these features, or leave them out)"
             )
         return tuple(found)
 
@@ -189,17 +227,26 @@ class StateTree(ReadOnly):
 
     @property
     def words(self) -> str:
-        """The number of states and how well it is determined, as a sentence without a full stop."""
+        """The number of states and how well it is determined, as sentences without the last full stop."""
         number = counted(len(self.states), "state")
         if self.doubts:
-            return f"{number}, POORLY determined: {'; '.join(self.doubts)}"
+            return f"{number}, POORLY determined: {'; '.join(self.doubts)}. {self.limit}"
         return (
             f"{number}, well determined. Noise alone would produce the least certain state with a "
             f"probability of {self.p_state:.1g}, and the strongest rejected peak with a probability of "
-            f"{self.p_noise:.1g}. "
-            f"States of fewer than {self.smallest_state:,} frames "
-            f"({100 * self.smallest_state / self.n_frames:.2g} %) can be missed"
+            f"{self.p_noise:.1g}. {self.limit}"
         )
+
+    @property
+    def limit(self) -> str:
+        """How small a state may be to be missed, as a sentence without a full stop."""
+        share = f"{100 * self.smallest_share:.2g} %"
+        return f"States of fewer than {self.smallest_state:,} frames ({share}) can be missed"
+
+    @property
+    def smallest_share(self) -> float:
+        """The fraction of the frames below which a state can be missed."""
+        return min(self.smallest_state / self.n_frames, 1.0)
 
     def at(self, *, n_states: int | None = None, prominence: float | None = None) -> np.ndarray:
         """Return the peaks that are states at another level of the tree, the clearest first.

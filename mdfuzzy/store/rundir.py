@@ -72,7 +72,7 @@ class RunDir:
     >>> mf.RunDir(folder.name)
     RunDir(..., ... finished steps)
     >>> mf.RunDir(folder.name).load(points)  # computes nothing
-    Clustering(2 states of 300 frames, k=20, beta=2 (walk temperature; 2 = simulation temperature))
+    Clustering(2 states of 300 frames, k=20, beta=2 (walk temperature; 2 = simulation temperature); ...)
     >>> folder.cleanup()
     """
 

@@ -7,8 +7,8 @@ import pytest
 from helpers.molecules import peptide_xyz
 
 import mdfuzzy as mf
-from mdfuzzy.neighbors import _copies
-from mdfuzzy.neighbors._copies import find_copies
+from mdfuzzy.neighbors import copies as module
+from mdfuzzy.neighbors.copies import find_copies
 
 
 def test_nothing_is_left_out_without_need():
@@ -19,7 +19,7 @@ def test_nothing_is_left_out_without_need():
 
 
 def test_equal_checksums_of_other_rows_are_no_copies(monkeypatch):
-    monkeypatch.setattr(_copies, "_checksums", lambda rows: np.zeros(len(rows), np.uint64))
+    monkeypatch.setattr(module, "_checksums", lambda rows: np.zeros(len(rows), np.uint64))
     assert find_copies(np.arange(9.0)[:, None], 2) is None
 
 

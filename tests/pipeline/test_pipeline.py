@@ -82,14 +82,17 @@ def test_says_what_it_chose_and_why():
     assert "from the distances to 44 neighbours" in result.chosen["dimension"]
     assert ": 2 states, well determined. Noise alone would produce the least" in result.chosen["prominence"]
     text = result.summary()
+    missed = f"states of less than {100 * result.tree.smallest_state / 600:.2g} % of the frames can be missed"
     assert text.startswith(
-        "Clustering(2 states of 600 frames, k=22, beta=2 (walk temperature; 2 = simulation temperature))"
+        "Clustering(2 states of 600 frames, k=22, beta=2 (walk temperature; 2 = simulation temperature); "
+        f"{missed})"
     )
     for sentence in result.chosen.values():
         assert sentence in text
     assert str(result.states) in text
     fixed = mf.cluster(trajectories, mf.Settings(k=22, dimension=2.0, prominence=1.0))
     assert fixed.chosen == {}
+    assert "missed" not in repr(fixed)
     assert fixed.prominence == 1.0
     assert fixed.dimension == 2.0
 
@@ -248,6 +251,8 @@ def test_warnings_are_kept_and_given():
     with pytest.warns(UserWarning, match="There is one state only") as caught:
         result = mf.cluster(points)
     assert "1 state, POORLY determined: 200 frames are too few (at least 380 are needed" in result.warnings[0]
+    assert "States of fewer than 38 frames (19 %) can be missed. Look at" in result.warnings[0]
+    assert repr(result).endswith("; number of states POORLY determined)")
     assert result.warnings[1:] == ("There is one state only: all memberships are 1.",)
     assert caught[0].filename == __file__
     assert "warning: There is one state only" in result.summary()

@@ -172,7 +172,7 @@ def test_a_gap_that_is_not_clear_is_reported():
     assert not dull.prominence_gap().well_determined
     with pytest.warns(
         UserWarning,
-        match=r"poorly determined. Found 2 states .*\(POORLY determined\).*`states_by_k`.*`min_prominence`",
+        match=r"Found 2 states .*, POORLY determined: one peak taken .*`states_by_k`.*`min_prominence`",
     ):
         dull.suggest_prominence()
 
@@ -180,6 +180,20 @@ def test_a_gap_that_is_not_clear_is_reported():
 def test_the_scale_of_the_noise_can_be_given():
     peaks = peaks_of(np.random.default_rng(6).normal(size=(400, 2)), 10)
     assert peaks.prominence_gap(noise=1e-6).n_states > peaks.prominence_gap().n_states
+
+
+def test_the_text_names_the_condition_that_fails():
+    capped = divide([np.inf, *np.arange(0.5, 6.0, 0.25)], noise=0.2, n_neighbors=80, dimension=5.0)
+    assert capped.capped
+    assert "POORLY determined: " in str(capped)
+    assert "peaks taken for noise are more prominent than noise should produce (their scale exceeds" in str(
+        capped
+    )
+    well = divide([np.inf, 9.0, 0.5])
+    assert well.doubts == ()
+    assert str(well).startswith(
+        f"2 states above a prominence of {well.threshold:.3g}, well determined. Smallest"
+    )
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, 0.6])

@@ -4,11 +4,13 @@ from typing import TYPE_CHECKING, Literal
 
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.neighbors.blocks import BlockStore
+from mdfuzzy.neighbors.copies import count_different
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.nearest import nearest_frames
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.pipeline._cache import EarlierStep, step
 from mdfuzzy.pipeline.settings import resolve_k
+from mdfuzzy.states.noise import mean_copies
 
 if TYPE_CHECKING:
     from mdfuzzy.workers.cluster import Client
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
 @step(saved=False)
 def n_neighbors(data: Trajectories, *, k: int | None) -> int:
     """Return the number of neighbours to search: 2k, as the density needs."""
-    return 2 * resolve_k(k, len(data))
+    different = count_different(data.points) if k is None else None
+    return 2 * resolve_k(k, len(data), n_different=different)
 
 
 @step(message="searching for the nearest neighbours of every frame")
@@ -60,13 +63,16 @@ def neighbors(
 @step(saved=False)
 def k(neighbors: Neighbors, *, k: int | None) -> int:
     """Return the number of neighbours per frame in the graph."""
-    return resolve_k(k, len(neighbors), n_neighbors=neighbors.k)
+    different = round(len(neighbors) / mean_copies(neighbors))
+    return resolve_k(k, len(neighbors), n_neighbors=neighbors.k, n_different=different)
 
 
 @k.explained
 def _(result: int, neighbors: Neighbors, *, k: int | None) -> str | None:
     if k is None:
-        by = f"chosen from the number of frames ({len(neighbors):,})"
+        different = round(len(neighbors) / mean_copies(neighbors))
+        copies = "" if different == len(neighbors) else f", {different:,} of them different"
+        by = f"chosen from the number of frames ({len(neighbors):,}{copies})"
         return f"k = {result} neighbours per frame, {by}; the density estimate uses {2 * result} neighbours."
     return None
 

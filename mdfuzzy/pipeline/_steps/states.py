@@ -4,11 +4,13 @@ import numpy as np
 
 from mdfuzzy._choices import CoreRule
 from mdfuzzy._messages import warn_user
+from mdfuzzy.frames.metric import EUCLIDEAN
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.reached_cores import find_reached_cores
 from mdfuzzy.neighbors.graph import Graph
 from mdfuzzy.neighbors.neighbors import Neighbors
 from mdfuzzy.pipeline._cache import step
+from mdfuzzy.states.clipping import doubt_clipped
 from mdfuzzy.states.cores import Cores, find_cores, find_milestones
 from mdfuzzy.states.peak_tests import build_state_tree
 from mdfuzzy.states.persistence import Persistence, compute_persistence
@@ -52,6 +54,8 @@ def tree(
         level=level,
         n_jobs=n_jobs,
     )
+    if data is not None and data.metric == EUCLIDEAN:
+        found = doubt_clipped(found, neighbors, peaks, data.columns, names=data.names, periods=data.periods)
     if found.in_time is not None and found.in_time.large and found.dependent:
         warn_user(
             f"Many neighbours are close in time: {found.in_time}. The frames are equivalent to "

@@ -1,4 +1,4 @@
-"""Reduce duplicate points: a few of the duplicates represent all of them in a search.
+"""Duplicate points: how many there are, and a few of them that represent all of them in a search.
 
 No search can distinguish duplicates. It would compare each of them with all others, in a time that grows with
 the square of their number. If a point has more duplicates than neighbours are requested, any of them are the
@@ -70,6 +70,18 @@ def find_copies(points: np.ndarray, enough: int) -> Copies | None:
     if keep.all():
         return None
     return Copies(np.flatnonzero(keep), (np.cumsum(keep) - 1)[same_as])
+
+
+def count_different(points: np.ndarray) -> int:
+    """Return the number of different points.
+
+    Examples
+    --------
+    >>> count_different(np.array([[0.0], [1.0], [0.0], [0.0], [2.0], [0.0]]))
+    3
+    """
+    rows = np.ascontiguousarray(points).reshape(len(points), -1)
+    return len(np.unique(_checksums(rows)))
 
 
 def _checksums(rows: np.ndarray) -> np.ndarray:
