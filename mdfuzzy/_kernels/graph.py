@@ -4,7 +4,7 @@ import numpy as np
 
 from mdfuzzy._kernels.jit import compiled
 
-#: Points whose edges are turned round together: what belongs to so many stays in the cache.
+#: Points whose edges are transposed together: the data of this many points fit into the cache.
 BITS = 13
 BUCKET = 1 << BITS
 
@@ -17,7 +17,7 @@ def bucket_counts(
     k: int,
     counts: np.ndarray,  # OUT, zero before
 ) -> None:
-    """Count, for the bucket of points that edges come from, how many lead to each bucket.
+    """Count the edges from each bucket of points to each other bucket.
 
     Here and below a kernel works on the buckets from `first` to `last`, and the first k entries of each row.
     """
@@ -39,7 +39,7 @@ def fill_buckets(
     sources: np.ndarray,  # OUT
     lengths: np.ndarray,  # OUT
 ) -> None:
-    """Write the edges from bucket b to bucket t from ``starts[b, t]`` on; `targets` are within the bucket."""
+    """Write the edges from bucket b to t, from ``starts[b, t]`` on; `targets` count within the bucket."""
     for b in range(first, last):
         fill = starts[b].copy()
         for i in range(b * BUCKET, min(len(indices), (b + 1) * BUCKET)):
@@ -58,7 +58,7 @@ def sort_buckets(
     last: int,
     bounds: np.ndarray,
     targets: np.ndarray,
-    indptr: np.ndarray,  # OUT, but for its last entry
+    indptr: np.ndarray,  # OUT, except its last entry
     sources: np.ndarray,  # IN, OUT
     lengths: np.ndarray,  # IN, OUT
 ) -> None:
@@ -91,7 +91,7 @@ def union_counts(
     in_sources: np.ndarray,
     counts: np.ndarray,  # OUT
 ) -> None:
-    """Count how many different points each point is joined to, in either direction.
+    """Count the different points to which each point is joined, in either direction.
 
     Here and below the rows of `indices` ascend, and a kernel works on the rows from `first` to `last`.
     """

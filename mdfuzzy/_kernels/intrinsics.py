@@ -4,15 +4,15 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-#: Members that a set of bits may have.
+#: The largest number of members of a set of bits.
 SIZE = 64
-#: Rows that are transposed together.
+#: The number of rows that are transposed together.
 ROWS_AT_ONCE = 8
 
 
 @intrinsic
 def first_member(context, bits):
-    """Return the smallest member of a set that is not empty: the number of zeros below the lowest one."""
+    """Return the smallest member of a non-empty set: the number of zero bits below the lowest one bit."""
 
     def generate(context, builder, signature, arguments):
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -22,7 +22,7 @@ def first_member(context, bits):
 
 @intrinsic
 def member_count(context, bits):
-    """Return how many members a set has."""
+    """Return the number of members of a set."""
 
     def generate(context, builder, signature, arguments):
         return builder.ctpop(arguments[0])
@@ -32,10 +32,10 @@ def member_count(context, bits):
 
 @intrinsic
 def members_within(context, values, limits):
-    """Return which of 64 values are at most their limits, or at most one limit; all float32.
+    """Return which of 64 values are at most their limits, or at most one common limit; all float32.
 
-    A comparison of vectors whose result is taken as bits: a few instructions, where a loop over the bits
-    takes as long as the distances themselves.
+    Vectors are compared, and the result is used as bits. This takes a few instructions; a loop over the bits
+    would take as long as computing the distances.
     """
 
     def generate(context, builder, signature, arguments):
@@ -59,7 +59,7 @@ def members_within(context, values, limits):
 def transpose_rows(context, matrix, rows, column, out, at, stride):
     """Set out[at + j * stride + r] = matrix[rows[r], column + j] for r, j < 8; float32, `rows` a tuple.
 
-    Three rounds of exchanges between vectors. A loop would store, or load, one number at a time.
+    This takes three rounds of exchanges between vectors. A loop would store or load one number at a time.
     """
 
     def generate(context, builder, signature, arguments):
@@ -98,11 +98,11 @@ def transpose_rows(context, matrix, rows, column, out, at, stride):
 
 @intrinsic
 def borrowed(context, arrays):
-    """Return a tuple of arrays, of tuples of them, and of numbers, as it is, but with references not counted.
+    """Return a tuple of arrays, tuples of arrays and numbers unchanged, but without reference counting.
 
-    To take an array out of a tuple counts a reference, with an atomic instruction, and so does a slice: in
-    loops that do little else this is a tenth of the time. Only for arguments of a kernel, whose caller keeps
-    them alive, and for views of those.
+    Taking an array out of a tuple, or slicing it, counts a reference with an atomic instruction. In short
+    loops this takes a tenth of the time. Use this function only for arguments of a kernel, which its caller
+    keeps alive, and for views of them.
     """
 
     def without_owner(context, builder, kind, value):
@@ -128,9 +128,9 @@ def borrowed(context, arrays):
 def correlate_eight(context, blocks, start, rows, row, first, last, out, at):
     """Set out[at + 64 j + l], j < 9, to the correlation of eight frames with a frame, atoms first to last.
 
-    The eight are side by side: blocks[start + 8 (3 i + r) + l] is coordinate r of atom i of frame l. The
-    one is rows[row], and j = 3 r + s its coordinate s. Nine sums of vectors stay in registers all along:
-    in a loop over an array of sums they would be loaded and stored for every atom.
+    The eight frames are stored side by side: blocks[start + 8 (3 i + r) + l] is coordinate r of atom i of
+    frame l. The other frame is rows[row]; j = 3 r + s stands for its coordinate s. The nine vector sums stay
+    in registers. In a loop over an array of sums they would be loaded and stored for every atom.
     """
     width, stride = 8, 64
 
@@ -187,8 +187,8 @@ def correlate_eight(context, blocks, start, rows, row, first, last, out, at):
 def lanes_near(context, queries, lane, targets, rows, limit):
     """Return which of 64 targets are within the squared `limit` of query `lane`; all float32, lane blocks.
 
-    `rows` coordinates, a multiple of 4, after each four of which it ends if none is near. The 64 sums stay in
-    registers, which those of a loop over an array of sums would not.
+    The number of coordinates, `rows`, is a multiple of 4; the function returns after any four of them if no
+    target is near. The 64 sums stay in registers, in contrast to a loop over an array of sums.
     """
 
     def generate(context, builder, signature, arguments):

@@ -1,4 +1,4 @@
-"""One decorator for every kernel: compiled on first call, kept on disk where the disk allows it."""
+"""One decorator for every kernel: it is compiled on the first call and kept on disk if possible."""
 
 from collections.abc import Callable
 from typing import Any

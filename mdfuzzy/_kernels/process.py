@@ -6,14 +6,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-#: Finds this package, which imports nothing by itself, and then all others on the path of this process.
+#: Import this package, which itself imports nothing else, and find all other packages on the path of this
+#: process.
 _BEGINNING = """
 import importlib, sys
 sys.path[:] = [{home!r}]
 import mdfuzzy
 sys.path[:] = {path!r}
 """
-#: Ends the process when the one that started it is gone, however that ended: its end of the pipe is closed.
+#: End the process when its parent is gone, for whatever reason: the parent's end of the pipe is then closed.
 _WATCH = """
 import os, threading
 def _end_with_parent(pipe=os.dup(0)):
@@ -25,10 +26,11 @@ threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def start_python(code: str, *, listens: bool = False, **options: Any) -> subprocess.Popen[bytes]:
-    """Run code in another process, which finds the packages that this one finds and ends with it.
+    """Run code in another process, which finds the same packages as this one and ends with it.
 
-    Modules come from where this process finds its own, but never from the current folder, where a file of
-    the user may have the name of a library. Only the package itself may lie there, as in a source tree.
+    Modules are imported from the same places as in this process, but never from the current folder, where a
+    file of the user may have the name of a library. Only the package itself may be in the current folder, as
+    in a source tree.
 
     Parameters
     ----------

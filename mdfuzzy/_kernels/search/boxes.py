@@ -6,8 +6,8 @@ from the centroid, on principal axes, because no superposition changes them:
 
     atoms * RMSD(x, y)^2  >=  sum_a (|x_a| - |y_a|)^2.
 
-The last row may be the norm of what the axes leave out: the difference of two norms is no longer than the
-norm of the difference, so it counts like any other coordinate.
+The last row may be the norm of the part of the vector that the axes leave out. The difference of two norms is
+at most the norm of the difference, so this row can be used like any other coordinate.
 """
 
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from mdfuzzy._kernels.search.cells import FAR
 from mdfuzzy._kernels.search.lanes import LANES
 from mdfuzzy._kernels.search.lists import NO_LIMIT
 
-#: Targets that are compared with a query together, so that runs of as many are kept compact, too.
+#: Number of targets that are compared with a query together; runs of this length are kept compact, too.
 PART = 8
 #: Rounding of sketches and their differences: 16 times the unit of float32, as a share of the two norms.
 SLACK = 2.0**-20
@@ -38,7 +38,7 @@ class Boxes(NamedTuple):
 
 
 class Sketches(NamedTuple):
-    """Sketches of queries, those near each other side by side."""
+    """Sketches of queries; queries that are near each other are stored side by side."""
 
     rows: np.ndarray  # (n, rows) float32; a multiple of 4 rows
     reach: np.ndarray  # (n,) norms, or more
@@ -69,7 +69,7 @@ def fill_boxes(sketches, boxes):  # OUT all but order of boxes
 
 @compiled(fastmath=True)
 def box_gaps(boxes, low, high, gaps, middles):  # OUT gaps, middles
-    """Set the squared distance of every leaf's box from a box, and that between the middles of both."""
+    """Set the squared distance of every leaf's box from a box, and the squared distance of their centres."""
     for leaf in range(len(gaps)):
         gaps[leaf], middles[leaf] = 0, 0
     for p in range(len(low)):
@@ -131,7 +131,7 @@ def nearest_leaves(middles, count):
 
 @compiled()
 def leaves_within(gaps, middles, limit, seen):
-    """Return the leaves whose gap is at most `limit`, but for `seen`, the nearest middle first."""
+    """Return the leaves whose gap is at most `limit`, except those in `seen`, the nearest centre first."""
     leaves, keys, count = np.empty(len(gaps), np.int64), np.empty(len(gaps)), 0
     for leaf in seen:
         gaps[leaf] = np.inf
@@ -155,7 +155,7 @@ class Front(NamedTuple):
 
 
 def front(boxes: Boxes) -> Front:
-    """Return space for the search among these."""
+    """Return work space for a search among these boxes."""
     single, leaves = np.float32, len(boxes.reach)
     return Front(
         np.empty(len(boxes.low) * LANES, single), np.empty(LANES), np.empty(LANES, single),
@@ -180,9 +180,9 @@ def begin_group(sketches, first, size, boxes, front):  # OUT front
 
 @compiled()
 def next_leaves(stage, leaves, k, limit, boxes, front):
-    """Return the leaves to visit: first those nearest to the queries, then all in reach.
+    """Return the leaves to visit: in the first stage the nearest to the queries, then all others in reach.
 
-    `leaves` are those of the stage before.
+    `leaves` are the leaves of the previous stage.
     """
     if stage == 0:
         return nearest_leaves(front.middles, 2 + k // LANES)
@@ -213,7 +213,7 @@ def queries_at_leaf(leaf, stage, size, limit, boxes, front):  # OUT limits of fr
 
 @compiled(forceinline=True)
 def targets_at_leaf(l, member, own, leaf, limit, boxes, block, front):
-    """Return which targets of the leaf may be near a query; never itself."""
+    """Return which targets of the leaf may be near a query, without the query itself."""
     base = leaf * LANES
     bits = ~np.uint64(0) >> np.uint64(LANES - min(LANES, len(boxes.order) - base))
     if limit < NO_LIMIT:

@@ -1,7 +1,8 @@
 """Collect the targets that may be among the nearest of 64 queries, and select the nearest.
 
-A query tallies the upper bounds |D|^2 of its candidates in bins, so that its threshold, an upper bound of the
-k smallest distances, costs nothing to keep up. Exact distances are computed for the last few candidates only.
+A query counts the upper bounds |D|^2 of its candidates in bins. Its threshold, an upper bound of the k
+smallest distances, can then be updated at almost no cost. Exact distances are computed for the last few
+candidates only.
 """
 
 from typing import NamedTuple
@@ -16,12 +17,14 @@ BINS = 1024
 
 
 class Tally(NamedTuple):
-    """How many candidates of 64 queries have an upper bound |D|^2 in which bin, up to the highest bin that
-    the k smallest need. What is below the first bin counts there.
+    """The numbers of candidates of 64 queries in bins of their upper bounds |D|^2.
+
+    The bins end with the highest bin that the k smallest need. Values below the first bin are counted in
+    it.
     """
 
     bins: np.ndarray  # (LANES, BINS)
-    inside: np.ndarray  # (LANES,) how many in all
+    inside: np.ndarray  # (LANES,) the total number
     highest: np.ndarray  # (LANES,)
 
 
@@ -52,14 +55,15 @@ def sort_together(keys, items):  # IN, OUT keys, items
 def sort_in_space(keys, items, old_keys, old_items, place, first):  # IN, OUT keys, items; OUT the others
     """Sort `keys` with `items` in given space, for n keys, n items, n places and 2 n + 2 bins.
 
-    Into bins of equal width first, two for each key: no branches to mispredict. What is still out of order is
-    so within a bin, and Shell's method ends it, beginning with gaps as long as the fullest bin.
+    Keys are first sorted into bins of equal width, two for each key, without branches that could be
+    mispredicted. Then only keys in the same bin may be out of order. Shell's method sorts these, beginning
+    with gaps as long as the fullest bin.
     """
     n = len(keys)
     low, high = np.inf, -np.inf
     for i in range(n):
         low, high = min(low, keys[i]), max(high, keys[i])
-    if not high - low > 1e-290:  # also a width of bins that divides by zero
+    if not high - low > 1e-290:  # also if the width of the bins is zero
         return
     scale = 2 * n / (high - low)
     for b in range(2 * n + 2):
@@ -133,8 +137,8 @@ def settling(width: int, room: int) -> Settling:
 def settle(lane, queries, members, cells, k, work):  # OUT targets, bounds, filled of work
     """Compute exact distances of a lane's candidates; keep, in order, the k nearest or, with k = 0, all.
 
-    Those whose bound, or distance, is above the threshold are left out; of equally near ones the first frames
-    are nearer.
+    Candidates whose bound or distance is above the threshold are left out. Among equal distances, the frame
+    of lower number comes first.
     """
     targets, bounds, space = work.targets, work.bounds, work.settling
     squared = work.threshold[lane] ** 2
@@ -161,5 +165,5 @@ def hand_over(targets, squares, order, atoms, rows, indices, distances):  # OUT 
         row = rows[l]
         for i in range(indices.shape[1]):
             indices[row, i] = order[targets[l, i]]
-        for i in range(indices.shape[1]):  # a loop of its own, which vectorises
+        for i in range(indices.shape[1]):  # a separate loop, which the compiler can vectorise
             distances[row, i] = np.sqrt(squares[l, i] / atoms)

@@ -18,15 +18,15 @@ from mdfuzzy._kernels.search.lanes import (
     rotations,
 )
 
-#: Principal coordinates kept for the screen; one more holds the norm of what they leave out.
+#: Number of principal coordinates kept for the screen; one more holds the norm of the remainder.
 AXES = 12
 ROWS = AXES + 1
-#: The coordinate of empty places in a leaf: far from everything, its square still finite in float32.
+#: The coordinate of empty places in a leaf: far from everything, but its square is finite in float32.
 FAR = 1e15
 
 
 class Queries(NamedTuple):
-    """Frames to find neighbours of, those near each other side by side."""
+    """The frames whose neighbours are searched; frames near each other are stored side by side."""
 
     flat: np.ndarray  # (n, width)
     norms: np.ndarray  # (n,) squared norms
@@ -34,7 +34,7 @@ class Queries(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Frames to find neighbours among, by cell. A plain tuple of arrays, so that kernels take it as it is."""
+    """The frames among which neighbours are searched, by cell: a plain tuple of arrays, as kernels need."""
 
     flat: np.ndarray  # (n, width) frames by cell and leaf
     norms: np.ndarray  # (n,)
@@ -71,12 +71,11 @@ def describe_frames(first, last, coordinates, queries):  # OUT queries
 
 @compiled()
 def two_smallest(xx, yy, zz, xy, yz, zx):
-    """Return the sum of the two smaller eigenvalues of a symmetric 3 x 3 matrix, by rounding rather too
-    small.
+    """Return the sum of the two smaller eigenvalues of a symmetric 3 x 3 matrix; rounding only lowers it.
 
     The trace less the largest eigenvalue, q + 2 p cos(phi / 3) with q a third of the trace, 6 p^2 the squared
-    norm of A, the matrix less q, and cos(phi) = det(A) / 2 p^3 (Smith 1961). Where phi loses digits, near 0,
-    its cosine does not depend on it.
+    norm of A, the matrix less q, and cos(phi) = det(A) / 2 p^3 (Smith 1961). Near 0, where phi loses digits,
+    its cosine hardly depends on it.
     """
     trace = xx + yy + zz
     third = trace / 3
@@ -114,7 +113,7 @@ def nearest_centres(flat, norms, members, centres, centre_norms, first, last, la
 
 @compiled(nogil=True)
 def superpose_on(flat, norms, members, centre, shifted, torques):  # OUT shifted, torques
-    """Set shifted[i] = the frame members[i] superposed on `centre`, minus `centre`, and the torque left."""
+    """Set shifted[i] to frame members[i] superposed on `centre`, minus `centre`; set the remaining torque."""
     width = flat.shape[1]
     block, moved = np.empty(width * LANES, np.float32), np.empty(width * LANES, np.float32)
     m, rotation = np.empty(9 * LANES, np.float32), np.empty(9 * LANES, np.float32)

@@ -27,8 +27,9 @@ def sketch_distance(rows, i, j):
 
 @compiled(forceinline=True)
 def dismiss(i, queries, slack, limit, candidates, count, block, m, level, sign):  # IN, OUT candidates
-    """Drop candidates whose leading modes show that they are farther than the squared `limit`; return how
-    many are left. OUT, as space: block, m, level, sign.
+    """Drop candidates whose leading modes are farther than the squared `limit`; return the number left.
+
+    OUT, as space: block, m, level, sign.
     """
     kept = 0
     wanted, inverse = queries.norms[i] - limit, 0.5 * queries.inverse[i]
@@ -51,11 +52,11 @@ def dismiss(i, queries, slack, limit, candidates, count, block, m, level, sign):
 def descend(
     first, last, queries, order, slack, near, squares, fresh, known, window, new_near, new_squares, new_fresh
 ):  # OUT new_*
-    """Set the nearest frames of `first` to `last` among those known and the neighbours of their neighbours.
+    """Set the nearest frames of `first` to `last` among the known neighbours and the neighbours of these.
 
-    `near` and `squares` (n, k) are the lists of all frames, in order; `fresh` says which entries the round
-    before has found. Of each frame's first window[0] neighbours, the first window[1] neighbours are compared
-    with it, but for pairs that the round before, with the window `known`, has compared.
+    `near` and `squares` (n, k) are the lists of all frames, in order; `fresh` marks the entries that the
+    previous round has found. Each frame is compared with the first window[1] neighbours of its first
+    window[0] neighbours, except for pairs that the previous round, with the window `known`, has compared.
     """
     queries = borrowed(queries)
     n, k = near.shape

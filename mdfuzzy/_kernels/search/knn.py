@@ -1,12 +1,13 @@
 """Find exact neighbours under RMSD, skipping cells by the triangle inequality and frames by the screen.
 
-A query holds every target that could be nearer than its threshold t, an upper bound of the k smallest
-distances that falls as candidates come in. With k = 0 the threshold is a given radius instead, and stays.
+A query keeps every target that could be nearer than its threshold t. The threshold is an upper bound of the k
+smallest distances, and it falls as candidates are found. With k = 0 the threshold is a given radius and does
+not change.
 
-A search that need not be exact takes |D|^2, a few parts in ten thousand above atoms * RMSD^2 for near
-frames, at its word.
+A search that need not be exact uses |D|^2 instead of atoms * RMSD^2; for near frames it is larger by a few
+parts in ten thousand.
 
-Newton's method comes down from above, so an eigenvalue that has not converged only makes a cell look nearer
+Newton's method converges from above, so an eigenvalue that has not converged only makes a cell appear nearer
 than it is.
 """
 
@@ -70,7 +71,7 @@ class Workspace(NamedTuple):
     top: np.ndarray
     rotation: np.ndarray
     squared: np.ndarray  # |u|^2
-    active: np.ndarray  # whether the cell may hold something near
+    active: np.ndarray  # whether the cell may contain near targets
     screen: Screen
     # of a leaf
     boxes: np.ndarray  # distances of the queries to its box
@@ -112,9 +113,7 @@ def workspace(cells: Cells, room: int) -> Workspace:
 
 @compiled()
 def cell_gaps(cells, factor, pivot, slack):
-    """Return a lower bound, for every cell, of the distance from the centre of `pivot` to any of its
-    frames.
-    """
+    """Return for every cell a lower bound of the distance from the centre of `pivot` to its frames."""
     n_cells = len(cells.centres)
     gaps, everything = np.empty(n_cells), np.arange(n_cells)
     block, m = np.empty(cells.centres.shape[1] * LANES, np.float32), np.empty(9 * LANES, np.float32)
@@ -152,7 +151,7 @@ def search_cell(cells, cell, queries, members, own, slack, factor, k, lowest, wo
 
     Return False if there is no room for them.
     """
-    # Locals, and few branches: one that is mispredicted costs as much as ten steps.
+    # Local variables and few branches: a mispredicted branch costs as much as ten steps.
     blocks, low, high, rows = cells.blocks, cells.low, cells.high, cells.rows
     screen, tally = work.screen, work.tally
     moved, coordinates, limits = screen.moved, screen.coordinates, screen.limit
@@ -167,7 +166,7 @@ def search_cell(cells, cell, queries, members, own, slack, factor, k, lowest, wo
     if own and cells.cell_start[cell] <= members[0] < cells.cell_start[cell + 1]:
         home = (members[0] - cells.cell_start[cell]) // LANES
     for step in range(n_leaves):
-        # their own leaf first, then away from it: a low threshold early
+        # their own leaf first, then farther leaves, so that the threshold is low early
         near_home = (step + 1) // 2 * (1 - 2 * (step % 2))
         leaf = cells.leaf_start[cell] + (home + near_home) % n_leaves
         base = cells.cell_start[cell] + (leaf - cells.leaf_start[cell]) * LANES
@@ -185,7 +184,7 @@ def search_cell(cells, cell, queries, members, own, slack, factor, k, lowest, wo
                 continue
             if filled[l] + LANES > room:
                 filled[l] = drop_distant(l, targets, bounds, filled[l], threshold[l] ** 2)
-                if filled[l] + LANES > room // 2:  # too many are left: the exact distances of those
+                if filled[l] + LANES > room // 2:  # too many are left: compute their exact distances
                     counts[EVALUATED] += filled[l]
                     settle(l, queries, members, cells, k, work)
                 if filled[l] + LANES > room:
@@ -233,11 +232,12 @@ def search_cell(cells, cell, queries, members, own, slack, factor, k, lowest, wo
 def search_group(queries, members, pivot, own, cells, gaps, slack, factor, radii, k, work, counts):
     """Find the k nearest targets, or with k = 0 all within its radius, of up to 64 queries near one cell.
 
-    Of the k nearest those beyond `radii` may be missing. The queries `members` are near the centre of the
-    cell `pivot`, whose gaps to all cells are given. The first filled[l] entries of row l of `targets` and
-    `bounds` (OUT of `work`) are their neighbours and squared norms. With `factor` below 1 cells and groups of
-    queries are taken to be smaller than they are, and the parts of displacements that no axis sees to agree
-    less than they may: faster, and not exact. Return False if `targets` has no room for all.
+    Targets beyond `radii` may be missing among the k nearest. The queries `members` are near the centre of
+    the cell `pivot`, whose gaps to all cells are given. The first filled[l] entries of row l of `targets` and
+    `bounds` (OUT of `work`) are their neighbours and squared norms. With `factor` below 1 the search is
+    faster and not exact: cells and groups of queries are treated as smaller than they are, and the parts of
+    displacements outside the axes are assumed to agree less than they may. Return False if `targets` has no
+    room for all.
     """
     queries, cells, work = borrowed(queries), borrowed(cells), borrowed(work)
     block, m, quartic, start, top = work.block, work.m, work.quartic, work.start, work.top
@@ -316,10 +316,10 @@ def search_groups(
 ):
     """Search some groups of queries one after another; return the number of finished groups.
 
-    The queries first[g] to last[g] are a group, near the centre of the cell pivots[g]; each query has its
-    radius. OUT, the queries of all groups in turn: how many targets each has (`sizes`), these and their
-    squared norms without gaps; and the counts of each group. If there is no room for those of a group, it and
-    those after it are not done.
+    The queries first[g] to last[g] are a group, near the centre of the cell pivots[g]; each query has its own
+    radius. The results list the queries of all groups in turn: their numbers of targets (`sizes`), and the
+    targets and their squared norms without gaps. There are also the counts of each group. If there is no room
+    for the targets of a group, the search ends before this group.
     """
     gaps, row, at = np.empty(0), 0, 0
     for g in range(len(pivots)):

@@ -1,12 +1,13 @@
 """Correlate, rotate and project 64 frames at a time with respect to one centre.
 
 A *lane block* holds one coordinate of 64 frames side by side: entry ``j * LANES + l`` of a flat array is
-coordinate j of frame l. With a constant stride the compiler knows that rows do not overlap and turns every
-loop over lanes into packed instructions, whatever the number of atoms; blocks of 64 stay in the first-level
-cache. (A two-dimensional array, whose stride it does not know, blocks this.)
+coordinate j of frame l. Because the stride is constant, the compiler knows that rows do not overlap. It turns
+every loop over lanes into packed instructions for any number of atoms, and blocks of 64 stay in the
+first-level cache. (This is not possible for a two-dimensional array, whose stride the compiler does not
+know.)
 
-Sums over atoms are float32; the eigenvalue problem is float64, so that its own rounding never matters: the
-largest eigenvalue of a symmetric matrix moves by no more than the matrix does (Weyl), at any conditioning.
+Sums over atoms are float32. The eigenvalue problem is float64, so its own rounding is negligible: the largest
+eigenvalue of a symmetric matrix changes by no more than the matrix (Weyl), whatever its condition.
 """
 
 import numpy as np
@@ -40,7 +41,8 @@ def load_lanes(flat, frames, first, size, block):  # OUT block
 def correlate(block, centre, m):  # OUT m
     """Set m[3r + s] = sum over atoms of coordinate r of the frame times coordinate s of the centre.
 
-    `block` holds an even number of atoms (pad with zeros): two atoms a pass halve the traffic of the sums.
+    `block` holds an even number of atoms (pad with zeros): two atoms in each pass halve the memory traffic of
+    the sums.
     """
     for l in range(9 * LANES):
         m[l] = 0
@@ -66,8 +68,9 @@ def correlate(block, centre, m):  # OUT m
 def largest_eigenvalues(m, start, steps, quartic, eigenvalue):  # OUT quartic, eigenvalue
     """Take `steps` Newton steps from above to the largest root of L^4 - 2 p L^2 - 8 d L + (p^2 - 4 q).
 
-    `start` is an upper bound, half the sum of the two squared norms. The iterates come down monotonically, so
-    stopping early overestimates the eigenvalue and underestimates the RMSD: safe for pruning.
+    `start` is an upper bound, half the sum of the two squared norms. The iterates decrease monotonically.
+    Stopping early therefore overestimates the eigenvalue and underestimates the RMSD, which is safe for
+    pruning.
     """
     for l in range(LANES):
         a, b, c = np.float64(m[l]), np.float64(m[LANES + l]), np.float64(m[2 * LANES + l])
@@ -94,14 +97,14 @@ def newton(quartic, steps, eigenvalue):  # OUT eigenvalue
             p2, d8, rest = quartic[l], quartic[LANES + l], quartic[2 * LANES + l]
             value = ((x * x - p2) * x - d8) * x + rest
             slope = (4 * x * x - 2 * p2) * x - d8
-            # just below a double root rounding makes the slope vanish or negative: stay there
+            # near a double root, rounding can make the slope zero or negative: keep the value
             step = value / slope if slope > 1e-9 * x * x * x else 0.0
             eigenvalue[l] = x - (step if step > 0 else 0.0)
 
 
 @compiled(fastmath=True)
 def rotations(m, eigenvalue, rotation, torque):  # OUT rotation, torque
-    """Set the rotation (9 rows) that superposes each frame on the centre, and the torque that it leaves.
+    """Set the rotation (9 rows) that superposes each frame on the centre, and the remaining torque.
 
     The unit quaternion is a column of the adjugate of N - L (N the 4 x 4 matrix of Horn), the one with
     the largest diagonal entry. `torque` is |sum_i centre_i x frame_i| after the rotation: zero for the
@@ -215,9 +218,10 @@ def project(moved, axes, coordinates):  # OUT coordinates
 
 @compiled(fastmath=True)
 def residual_norms(moved, axes, coordinates, at):  # OUT row `at` of coordinates
-    """Set the row `at` of `coordinates` to the norm of what the axes leave out of `moved`.
+    """Set the row `at` of `coordinates` to the norm of the part of `moved` outside the axes.
 
-    From the difference itself: the difference of the squared norms would lose half the digits.
+    It is computed from the difference itself, because the difference of the squared norms would lose half the
+    digits.
     """
     total = at * LANES
     for l in range(LANES):
@@ -245,7 +249,7 @@ def residual_norms(moved, axes, coordinates, at):  # OUT row `at` of coordinates
 
 @compiled(fastmath=True)
 def remaining_norms(squared, coordinates, at):  # OUT row `at` of coordinates
-    """Set the residual norms from squared norms, a tenth of the work, if half of the digits suffice."""
+    """Set the residual norms from squared norms: a tenth of the work, and half of the digits."""
     total = at * LANES
     for l in range(LANES):
         coordinates[total + l] = squared[l]

@@ -1,4 +1,4 @@
-"""The leaves of a cell: its frames in runs of 64 near each other, with their coordinates on its axes."""
+"""The leaves of a cell: runs of 64 frames near each other, with their coordinates on the axes of the cell."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from mdfuzzy._kernels.search.order import compact_order
 
 @compiled(nogil=True)
 def superpose_on_mean(flat, norms, members, centre, shifted, torques):  # IN, OUT centre; OUT shifted, torques
-    """Move `centre` to the mean of the frames superposed on it, and superpose them on that."""
+    """Move `centre` to the mean of the frames superposed on it, and superpose them on the new centre."""
     superpose_on(flat, norms, members, centre, shifted, torques)
     for j in range(len(centre)):
         total = 0.0
@@ -22,12 +22,12 @@ def superpose_on_mean(flat, norms, members, centre, shifted, torques):  # IN, OU
 
 @compiled(fastmath=True)
 def orthonormalise(axes):  # IN, OUT axes
-    """Make rows orthonormal, each to those before it; one that depends on them becomes zero."""
+    """Make rows orthonormal, one after the other; a row that depends on the previous rows becomes zero."""
     for p in range(len(axes)):
         before, after = np.float32(0), np.float32(0)
         for j in range(axes.shape[1]):
             before += axes[p, j] * axes[p, j]
-        for _ in range(2):  # once leaves rounding errors of what was subtracted
+        for _ in range(2):  # one pass would leave the rounding errors of the subtraction
             for q in range(p):
                 shared = np.float32(0)
                 for j in range(axes.shape[1]):
@@ -45,8 +45,9 @@ def orthonormalise(axes):  # IN, OUT axes
 def principal_axes(shifted, axes):  # OUT axes
     """Set an orthonormal basis of the leading principal directions of displacements, (AXES, width).
 
-    Subspace iteration: any orthonormal basis is valid for the bound, the leading directions make it tight.
-    Not by BLAS, whose own threads would get into the way of those that fill other cells.
+    The basis is found by subspace iteration. Any orthonormal basis gives a valid bound; the leading
+    directions make it tight. BLAS is not used, because its threads would compete with the threads that fill
+    other cells.
     """
     n, width = shifted.shape
     padded = -(-width // 16) * 16  # whole registers
@@ -72,7 +73,7 @@ def principal_axes(shifted, axes):  # OUT axes
 
 @compiled(fastmath=True)
 def project_rows(shifted, axes, coordinates):  # OUT coordinates
-    """Set the coordinates of displacements on the axes, and the norm of what the axes leave out."""
+    """Set the coordinates of displacements on the axes, and the norm of the part outside the axes."""
     left = np.empty(shifted.shape[1], np.float32)
     for i in range(len(shifted)):
         for j in range(len(left)):

@@ -41,9 +41,7 @@ def lists(room: int) -> Lists:
 
 @compiled()
 def cut(lane, k, order, lists):  # IN, OUT lists
-    """Sort a query's targets; keep the k nearest, beyond which none is wanted any more. With k = 0 all
-    stay.
-    """
+    """Sort a query's targets, and keep the k nearest. With k = 0 all are kept."""
     size = lists.filled[lane]
     targets, squares = lists.targets[lane, :size], lists.squares[lane, :size]
     sort_in_space(squares, targets, lists.old_keys, lists.old_items, lists.place, lists.first)
@@ -58,7 +56,7 @@ def cut(lane, k, order, lists):  # IN, OUT lists
 def has_room(lane, more, k, order, lists):  # IN, OUT lists
     """Make room for `more` targets of a query, or return False."""
     room = lists.targets.shape[1]
-    # often: a limit that is out of date lets more targets in than sorting costs
+    # often: with an outdated limit, the additional targets cost more time than sorting
     if k > 0 and lists.filled[lane] + more > min(room, k + max(k // 2, LANES)):
         cut(lane, k, order, lists)
     return lists.filled[lane] + more <= room

@@ -19,7 +19,7 @@ def merge_rows(
 ):
     """Fill each row with the first of two rows, both in order of squares and then of frames.
 
-    Row i is at start[i] to start[i + 1]; as much of it is filled as there is room for.
+    Row i is at start[i] to start[i + 1]; it is filled as far as there is room.
     """
     for row in range(len(start) - 1):
         a, b = start_a[row], start_b[row]
@@ -42,12 +42,13 @@ def merge_rows(
 def merge_least(
     sizes_a, targets_a, squares_a, sizes_b, targets_b, squares_b, itself, order, k, stamp, space
 ):  # OUT sizes_a, targets_a, squares_a, stamp, space
-    """Merge two lists for each query, both in order: of a target that is in both the nearer entry counts.
+    """Merge two ordered lists for each query; of a target in both lists, the nearer entry is kept.
 
-    The lists stand in turn without gaps. With `k` at most so many are kept, of equally near ones the first by
-    `order`; 0 keeps all. `itself` is the target that a query of the second lists is; -1 for none. `stamp`
-    has a number for each target, below those used here, and the last number used at its end. Return the
-    number of targets in all, or -1 if there is no room in `space` (targets, squares) or in the first lists.
+    The lists follow each other without gaps. At most `k` targets are kept (0: all); among equal distances,
+    the first by `order`. `itself` is the target that is the same frame as a query of the second lists, or -1.
+    `stamp` has a number for each target, smaller than the numbers used here, and at its end the last number
+    used. Return the number of targets in all, or -1 if there is no room in `space` (targets, squares) or in
+    the first lists.
     """
     new_targets, new_squares = space
     a = b = at = 0
@@ -88,9 +89,10 @@ def merge_with_new(
 ):  # OUT found, lengths
     """Merge the rows first to last of known lists with lists of new frames; an infinite distance ends a list.
 
-    Known lists are rows of `indices` and `distances`; the new ones stand in turn, row i at start[i] to
-    start[i + 1]. Both are in order. Equal distances of a known and a new frame are rounded, so that their
-    order is unknown: a row ends there, or beyond its `reach`. Zeros are exact, and in the order of frames.
+    Known lists are rows of `indices` and `distances`. The new lists follow each other, row i at start[i] to
+    start[i + 1]. Both are in order. If a known and a new frame have equal distances, their order is unknown
+    because of rounding: the row then ends there. It also ends beyond its `reach`. Distances of zero are exact
+    and are in the order of frames.
     """
     known, width = indices.shape[1], found.shape[1]
     for row in range(first, last):

@@ -1,4 +1,4 @@
-"""The order of points in which those near each other stand side by side."""
+"""An order of points in which points near each other are side by side."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from mdfuzzy._kernels.search.lanes import LANES
 def compact_order(coordinates, part):
     """Return an order of the rows in which each run of 64, and in it each run of `part`, is compact.
 
-    Median splits along the widest axis.
+    Rows are split at the median along the widest axis, repeatedly.
     """
     order, keys = np.arange(len(coordinates)), np.empty(len(coordinates))
     first, last = np.zeros(128, np.int64), np.full(128, len(coordinates))  # parts that wait to be split

@@ -1,7 +1,8 @@
 """Find exact neighbours of points in Euclidean distance, 64 queries against leaves of 64 targets.
 
-Sketches in float32 dismiss targets (`boxes`). What is left gets its distance in float64, from differences of
-coordinates: |x|^2 + |y|^2 - 2 x.y would lose the digits of distances that are small beside |x|.
+Sketches in float32 dismiss targets (`boxes`). The distances of the remaining targets are computed in float64
+from differences of coordinates, because |x|^2 + |y|^2 - 2 x.y would lose the digits of distances that are
+small compared with |x|.
 """
 
 from typing import NamedTuple
@@ -34,7 +35,7 @@ from mdfuzzy._kernels.search.lists import (
 
 
 class PointQueries(NamedTuple):
-    """Points to find neighbours of, those near each other side by side."""
+    """The points whose neighbours are searched; points near each other are stored side by side."""
 
     points: np.ndarray  # (n, dimensions) float64
     sketches: Sketches
@@ -50,7 +51,7 @@ class Exchanges(NamedTuple):
 
 
 class PointTargets(NamedTuple):
-    """Points to find neighbours among, in the order of the leaves."""
+    """The points among which neighbours are searched, in the order of the leaves."""
 
     points: np.ndarray  # (n, dimensions) float64
     boxes: Boxes
@@ -71,8 +72,9 @@ def point_work(targets: PointTargets, room: int) -> PointWork:
 
 @compiled()
 def squared_difference(x, i, y, j, dimensions):
-    """Return |x[i] - y[j]|^2 over the first `dimensions`, summed in four parts: always the same order, and
-    the same for (j, i).
+    """Return |x[i] - y[j]|^2 over the first `dimensions`, summed in four parts.
+
+    The order of the sum is always the same, so the value for (j, i) is identical.
     """
     a = b = c = d = 0.0
     whole = dimensions // 4 * 4
@@ -88,9 +90,7 @@ def squared_difference(x, i, y, j, dimensions):
 
 @compiled()
 def least_squared_difference(x, i, y, j, exchanges):
-    """Return the least |x[i] - g y[j]|^2 over the permutations g: the sum over the groups of the least of
-    each.
-    """
+    """Return the least |x[i] - g y[j]|^2 over the permutations g: the sum of the least of each group."""
     total = squared_difference(x, i, y, j, exchanges.fixed[0])
     for group in range(len(exchanges.start) - 1):
         first, last = exchanges.start[group], exchanges.start[group + 1]
@@ -162,9 +162,8 @@ def search_points_group(queries, first, size, own, targets, radii, k, work, coun
 def search_points(queries, first, last, own, targets, radii, k, work, sizes, found, squares, counts):
     """Search some groups of queries one after another; return the number of finished groups.
 
-    As `knn.search_groups`: OUT, the queries of all groups in turn, how many targets each has (`sizes`), these
-    and their squared distances without gaps, and the counts of each group: pairs tested by sketches, exact
-    distances.
+    The results are arranged as by `knn.search_groups`, with squared distances. The counts of each group are
+    the pairs tested by sketches and the exact distances.
     """
     row = at = 0
     for g in range(len(first)):

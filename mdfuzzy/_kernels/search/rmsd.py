@@ -45,8 +45,8 @@ def correlation(x, y):
 def eigenvalue_by_svd(m):
     """Return the sum of the singular values, the smallest with the sign of the determinant.
 
-    One-sided Jacobi: rotate pairs of columns until they are orthogonal; their norms are the singular
-    values, each accurate to rounding of the largest.
+    One-sided Jacobi: pairs of columns are rotated until they are orthogonal. Their norms are then the
+    singular values, with an error of the rounding of the largest.
     """
     c = np.empty((3, 3))
     for j in range(9):
@@ -141,8 +141,8 @@ def squared_distances(query, norm, flat, norms, targets, out):  # OUT out
 def fill_squared_distances(query, norm, flat, norms, targets, out, space):  # OUT out
     """Set squared distances as `squared_distances` in given space, 64 targets at a time.
 
-    Newton's fixed number of steps converges for all but a few pairs; those, and nearly double roots, are
-    done singly.
+    The fixed number of Newton steps suffices for all but a few pairs. These, and nearly double roots, are
+    computed one by one.
     """
     x, block, m, quartic, start, top = space
     for j in range(len(query)):

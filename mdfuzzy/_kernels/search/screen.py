@@ -6,10 +6,10 @@ the centre on which both are superposed, D = u - v. Then (docs/theory/neighbours
     |D|^2  >=  atoms * RMSD^2  >=  |D|^2 - 2 (|D| m + e)^2 / (s2 - |D|^2),    m = min(|u|, |v|),
 
 with s2 the sum of the two frames' two smallest eigenvalues of sum_i x_i x_i^T and e the torques that the
-two superpositions leave. The right-hand side increases with |D| up to |D|^2 = s2 - m sqrt(2 s2), and a
-target nearer than t has |D| <= 2 m + t. So where (2 m + t)^2 is below that limit, "can the target be
-nearer than t" turns into "is |D|^2 at most y", a plain Euclidean test: on the principal axes of the cell and
-the norm of what they leave out, for the box of a leaf and then for its 64 targets at once.
+two superpositions leave. The right-hand side increases with |D| up to |D|^2 = s2 - m sqrt(2 s2), and a target
+nearer than t has |D| <= 2 m + t. If (2 m + t)^2 is below that limit, the question "can the target be nearer
+than t" becomes "is |D|^2 at most y". This is a plain Euclidean test on the principal axes of the cell and on
+the norm of the remainder, first for the box of a leaf and then for its 64 targets at once.
 
 Rounding: `slack.length` bounds the error of a displacement or of its coordinates, `slack.square` that of
 twice an eigenvalue and of a torque; both are worst-case bounds of float32 sums over the atoms.
@@ -51,7 +51,7 @@ def screen_limit(threshold, m, torque, s2, slack):
     """Return the largest |D|^2 that a target within `threshold` of the query can have, or NO_LIMIT."""
     if threshold >= NO_LIMIT:
         return NO_LIMIT
-    # a looser threshold is always safe; this one keeps torque / threshold small
+    # a larger threshold is always safe; this one keeps torque / threshold small
     t = max(threshold, np.sqrt(torque))
     m += torque / t
     # a superposition that leaves a torque makes |u| and |v| longer than the RMSD norms, each by at most this
@@ -85,10 +85,11 @@ def bracket(squared, m, torque, s2, slack):
 def leaf_distances(coordinates, lane, blocks, leaf, overlap, out):  # OUT out
     """Set out = squared distances of a lane's query to the 64 targets of a leaf.
 
-    Of what the axes leave out, with norms p and q, (p - q)^2 is the least that it can add, and
-    p^2 + q^2 what it adds on average if the two are unrelated: `overlap` = 2 would say so, 0 is safe.
+    The parts outside the axes, of norms p and q, add at least (p - q)^2 to the squared distance, and p^2 +
+    q^2 on average if the two parts are unrelated. `overlap` = 0 adds the minimum, which is safe; 2 adds the
+    average.
     """
-    # as uint32 it is known not to be negative; an index that might wrap around turns loads into gathers
+    # a uint32 cannot be negative; an index that might wrap around would compile to slow gather loads
     first = np.int64(np.uint32(leaf)) * (ROWS * LANES)
     for l in range(LANES):
         out[l] = 0

@@ -1,13 +1,10 @@
 """Find exact neighbours under RMSD by tiles, 64 queries against leaves of 64 targets.
 
 Nothing is superposed. Frames are dismissed by the distances of their atoms from the centroid (`boxes`),
-then by the sign of a polynomial. Scale both frames to norm 1, M = sum_i x_i y_i^T. A target is farther
-than t if the largest eigenvalue of Horn's matrix, the largest root of
-
-    P(L) = L^4 - 2 p L^2 - 8 d L + (p^2 - 4 q),
-
-is below L = (|x|^2 + |y|^2 - t^2) / (2 |x| |y|). All four roots are real. So it is if, and only if, P and
-all of its derivatives are positive there: no root has to be found.
+then by the sign of a polynomial. Scale both frames to norm 1, M = sum_i x_i y_i^T. A target is farther than t
+if the largest eigenvalue of Horn's matrix, the largest root of P(L) = L^4 - 2 p L^2 - 8 d L + (p^2 - 4 q), is
+below L = (|x|^2 + |y|^2 - t^2) / (2 |x| |y|). All four roots are real, so this is the case if and only if P
+and all of its derivatives are positive at L. No root has to be computed.
 
 Rounding: M is summed in float32 over the atoms, at most `RUN` of them at a time. Its error moves the
 eigenvalue by no more than `slack` (docs/theory/neighbours), by which L is lowered; P itself is computed in
@@ -51,7 +48,7 @@ ROUNDING = 1e-12
 
 
 class TileQueries(NamedTuple):
-    """Frames to find neighbours of, those near each other side by side."""
+    """The frames whose neighbours are searched; frames near each other are stored side by side."""
 
     flat: np.ndarray  # (n, width)
     norms: np.ndarray  # (n,) squared norms
@@ -63,7 +60,7 @@ class TileQueries(NamedTuple):
 
 
 class TileTargets(NamedTuple):
-    """Frames to find neighbours among, in the order of the leaves."""
+    """The frames among which neighbours are searched, in the order of the leaves."""
 
     flat: np.ndarray  # (n, width)
     norms: np.ndarray  # (n,)
@@ -76,7 +73,7 @@ class TileTargets(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Eights of targets, each with one query, whose correlations are tested together."""
+    """Sets of eight targets, each with one query, whose correlations are tested together."""
 
     m: np.ndarray  # (9 * LANES,)
     further: np.ndarray  # (9 * LANES,) sums of further runs of atoms
@@ -142,8 +139,9 @@ def fill_parts(first, last, unit, parts):  # OUT parts
 
 @compiled(fastmath=True)
 def polynomial_signs(m, level, sign):  # OUT sign
-    """Set the smallest of P and its derivatives at `level`, less what rounding could add: positive only if
-    the largest root is below.
+    """Set the smallest of P and its derivatives at `level`, minus a bound of the rounding error.
+
+    It is positive only if the largest root is below `level`.
     """
     for l in range(LANES):
         a, b, c = np.float64(m[l]), np.float64(m[LANES + l]), np.float64(m[2 * LANES + l])
@@ -180,7 +178,7 @@ def correlate_part(parts, part, rows, member, batch, slot):  # OUT m of batch
 
 @compiled(forceinline=True)
 def set_levels(batch, queries, first, targets, limit, slack, share):  # OUT level of batch
-    """Set L for each pair of a batch, lowered by `share` of what the leading modes could miss."""
+    """Set L for each pair of a batch, lowered by `share` times the largest effect of the omitted modes."""
     for slot in range(batch.slots[0]):
         lane, base = batch.lane[slot], batch.part[slot] * PART
         member = first + lane
@@ -194,7 +192,7 @@ def set_levels(batch, queries, first, targets, limit, slack, share):  # OUT leve
 
 @compiled()
 def settle_pending(lane, queries, member, targets, k, work, counts):  # OUT lists, waiting of work
-    """Compute exact distances of the targets that wait, and list those within the limit; False: no room."""
+    """Compute exact distances of waiting targets; list those within the limit. False if there is no room."""
     lists, count = work.lists, work.waiting[lane]
     counts[1] += count
     if not has_room(lane, count, k, targets.boxes.order, lists):
@@ -219,7 +217,7 @@ def settle_pending(lane, queries, member, targets, k, work, counts):  # OUT list
 
 @compiled(forceinline=True)
 def add_pending(lane, target, queries, member, targets, k, work, counts):  # OUT pending, waiting of work
-    """Let a target wait for its exact distance; False: no room."""
+    """Queue a target for its exact distance; return False if there is no room."""
     work.pending[lane, work.waiting[lane]] = target
     work.waiting[lane] += 1
     return work.waiting[lane] < LANES or settle_pending(lane, queries, member, targets, k, work, counts)
@@ -227,9 +225,7 @@ def add_pending(lane, target, queries, member, targets, k, work, counts):  # OUT
 
 @compiled(forceinline=True)
 def screen_whole(queries, first, targets, k, slack, work, counts):  # OUT pending and lists of work
-    """Let the targets of a batch wait whose distance may be within the limit of their query; False: no
-    room.
-    """
+    """Queue the targets of a batch that may be within the limit of their query; False if there is no room."""
     batch = work.whole
     set_levels(batch, queries, first, targets, work.lists.limit, slack, 0.0)
     polynomial_signs(batch.m, batch.level, batch.sign)
@@ -253,7 +249,7 @@ def screen_whole(queries, first, targets, k, slack, work, counts):  # OUT pendin
 
 @compiled(forceinline=True)
 def screen_lead(queries, first, targets, k, slack, work, counts):  # OUT bits and whole of work
-    """Pass on the eights of a batch with a target that may be within the limit; False: no room."""
+    """Pass on the sets of eight with a target that may be within the limit; False if there is no room."""
     batch, whole, bits = work.lead, work.whole, work.bits
     set_levels(batch, queries, first, targets, work.lists.limit, slack, 1.0)
     polynomial_signs(batch.m, batch.level, batch.sign)
@@ -279,7 +275,7 @@ def screen_lead(queries, first, targets, k, slack, work, counts):  # OUT bits an
 
 @compiled(forceinline=True)
 def search_leaf(leaf, stage, queries, first, size, own, targets, k, slack, work, counts):
-    """Add the near targets of a leaf to the lists of the queries (OUT of `work`); False: no room."""
+    """Add the near targets of a leaf to the lists of the queries in `work`; False if there is no room."""
     boxes, limit = targets.boxes, work.lists.limit
     base, block = leaf * LANES, leaf_block(boxes, leaf)
     reached = queries_at_leaf(leaf, stage, size, limit, boxes, work.front)
@@ -359,9 +355,9 @@ def search_tiles(
 ):
     """Search some groups of queries one after another; return the number of finished groups.
 
-    As `knn.search_groups`: OUT, the queries of all groups in turn, how many targets each has (`sizes`), these
-    and their squared norms without gaps, and the counts of each group: pairs tested by leading modes or,
-    if there are none, as a whole; exact distances; pairs tested as a whole after that.
+    The results are arranged as by `knn.search_groups`. The counts of each group are: pairs tested by leading
+    modes (or by all coordinates, if there are no modes), exact distances, and pairs tested by all coordinates
+    after the leading modes.
     """
     row = at = 0
     for g in range(len(first)):

@@ -1,4 +1,4 @@
-"""Kernels of Anderson acceleration: the changes by earlier steps, and the next step.
+"""Kernels of Anderson acceleration: the changes made by earlier steps, and the next step.
 
 Threads share them by ranges of rows, or of blocks of rows: sums over all points go through blocks of a fixed
 size. Columns are taken eight at a time (see `columns`).
@@ -22,7 +22,7 @@ def block_largest(first: int, last: int, values: np.ndarray, largest: np.ndarray
         for i in range(b * BLOCK, min(len(values), (b + 1) * BLOCK)):
             for c in range(values.shape[1]):
                 size = abs(values[i, c])
-                if size > largest[b, c] or size != size:  # NaN stays: nothing is above it
+                if size > largest[b, c] or size != size:  # NaN is kept: no comparison with it is true
                     largest[b, c] = size
 
 
@@ -37,11 +37,10 @@ def block_dots(
     changes: np.ndarray,  # IN, OUT: (history, n, columns)
     sums: np.ndarray,  # OUT: (blocks, known, 2, columns)
 ) -> None:
-    """Complete the change `at`, which holds the correction before this one, and the move; multiply.
+    """Complete change number `at`, which holds the previous correction, and its move; set inner products.
 
-    A move is a step and what it changed: that is what going back along the step undoes.
-
-    Sums over the rows of each block: each of the `known` changes times that one, and times the correction.
+    A move is a step together with the change of the correction that it caused. The inner products are sums
+    over the rows of each block: of each of the `known` changes with this change, and with the correction.
     """
     n, columns = correction.shape
     width = np.uint64(columns)
@@ -81,9 +80,9 @@ def take_step(
     moves: np.ndarray,  # IN, OUT: (history, n, columns)
     changes: np.ndarray,  # OUT: (history, n, columns)
 ) -> None:
-    """Move `x` by the correction less the shares of earlier moves.
+    """Move `x` by the correction minus a combination of earlier moves.
 
-    The step and the correction then take the place `at` in the history, the oldest.
+    The step and the correction then replace the oldest entry of the history, number `at`.
     """
     n, width = len(x), np.uint64(x.shape[1])
     arrays = correction.reshape(-1), shares.reshape(-1), x.reshape(-1), moves.reshape(-1), changes.reshape(-1)

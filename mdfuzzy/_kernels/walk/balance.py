@@ -7,7 +7,7 @@ from mdfuzzy._kernels.jit import compiled
 
 @compiled()
 def transpose(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, per node, the edges that lead to it: (starts, where they come from, where they are stored)."""
+    """Return for each node the edges that lead to it: (starts, source nodes, places of the edges)."""
     n = len(indptr) - 1
     starts = np.zeros(n + 1, np.int64)
     for e in range(len(indices)):
@@ -35,7 +35,7 @@ def balance_visits(
     log_source: np.ndarray,
     log_visits: np.ndarray,  # IN, OUT
 ) -> None:
-    """Set the visits of one node after the other to what comes in: v_j = source_j + sum_i v_i P_ij."""
+    """Set the visits of one node after the other to its inflow: v_j = source_j + sum_i v_i P_ij."""
     for j in range(len(log_visits)):
         here = log_visits[j]
         total = np.exp(log_source[j] - here)
@@ -57,7 +57,7 @@ def group_sources(
     log_visits: np.ndarray,
     out: np.ndarray,  # OUT
 ) -> None:
-    """Log of what comes into each group from its sources and from nodes that belong to no group."""
+    """Set the logarithm of the inflow of each group from its sources and from nodes without a group."""
     for g in range(len(first) - 1):
         top = -np.inf
         for s in range(first[g], first[g + 1]):
@@ -86,7 +86,7 @@ def net_outflow(
     outflow: np.ndarray,  # OUT
     net: np.ndarray,  # OUT
 ) -> None:
-    """Per visit of a node, what leaves its group of every level from there, and that less what enters.
+    """Set the outflow of each node from its groups, per visit, and this outflow minus the inflow.
 
     The nodes of group g on level t are those from ``low[g, t]`` to ``high[g, t]``.
     """

@@ -1,12 +1,12 @@
 """Process several columns of a row at once, in one register of the processor.
 
-A sum has to wait for the one before it, and numba adds up one number at a time. A value of type `Lanes` holds
-up to eight neighbouring columns as a vector of LLVM, so that one addition serves them all; where the
-processor's registers are shorter the compiler takes several. Each column is added up in the same order as
-alone, so that the result has the same bits.
+Each addition of a sum must wait for the previous one, and numba adds one number at a time. A value of type
+`Lanes` holds up to eight neighbouring columns as a vector of LLVM, so that one addition serves them all. If
+the registers of the processor are shorter, the compiler uses several of them. Each column is summed in the
+same order as it would be alone, so the result has the same bits.
 
 A function that takes lanes is compiled for every width. Rows have an even number of columns: `by_columns`
-takes them eight at a time, and what is left over at the end together.
+takes them eight at a time, and the remaining ones together.
 """
 
 import numpy as np
@@ -68,9 +68,10 @@ def _eight(typing):
 def by_columns(work, width, where, job):
     """Call ``work(zeros, c, where, job)`` for the columns from c on, as many as there are `zeros`.
 
-    It becomes part of the kernel that calls it, as if written there: a kernel that is given a function
-    is not found again on disk. `work` may do the same, which pays if a call would pass on many arrays. Let
-    `job` be `borrowed`, or the references of its arrays are counted for every row.
+    The function is inlined into the kernel that calls it, because a kernel that has a function as an argument
+    cannot be cached on disk. `work` may be inlined as well, which saves time if it has many arrays as
+    arguments. Pass `job` through `borrowed`; otherwise the references of its arrays are counted for every
+    row.
     """
     c = np.uint64(0)
     while c + EIGHT <= width:

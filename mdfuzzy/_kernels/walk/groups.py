@@ -1,14 +1,14 @@
 """Kernels that group the nodes of a walk, lump it, and put its rows in order.
 
-Those with `first` and `last` work on the rows between them (`lump_rows`: on groups), and threads share a job
-by its ranges; each row is worked out by one thread alone.
+Kernels with `first` and `last` work on the rows between them (`lump_rows`: on groups). Threads divide a job
+into such ranges; each row is computed by a single thread.
 """
 
 import numpy as np
 
 from mdfuzzy._kernels.jit import compiled
 
-#: In place of the number of its group: a node that is in none, and one where the walk has ended.
+#: Replace the number of the group: for a node without a group, and for a node where the walk has ended.
 ALONE, TARGET = -1, -2
 #: A tie is strong if it has at least this share of the largest probability of its node.
 STRONG = 0.25
@@ -26,7 +26,7 @@ def strong_ties(
     least: np.ndarray,  # OUT
     nearest: np.ndarray,  # OUT
 ) -> None:
-    """Set the least probability of a strong tie, and the nearest node with one that can be in a group.
+    """Set the smallest probability of a strong tie, and the nearest strong node that can be in a group.
 
     The node itself is set as its nearest if there is none. Nodes that cannot be in a group are left out.
     """
@@ -47,8 +47,8 @@ def strong_ties(
 def _find_nearest(i, indptr, indices, probs, lengths, allowed, least, otherwise):
     """Return the nearest other node that is allowed, of those with a probability of at least `least`.
 
-    That is the one with the shortest edge, and of equally long ones, or where there are no lengths, the
-    likeliest.
+    The nearest node has the shortest edge. If edges are equally long or have no lengths, it is the node of
+    the largest probability.
     """
     found, length, prob = otherwise, np.inf, 0.0
     for e in range(indptr[i], indptr[i + 1]):
@@ -73,16 +73,16 @@ def aggregate(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Group every node in `order` with a strongly tied node; return (group, rank in it, groups).
 
-    A node takes, of its strong ties, the nearest whose group has room; if there is none, the nearest however
-    large its group. So a group never reaches across a weak link from a node that has a strong one: traps
-    are closed before they are joined to anything else. Of the strong ones near nodes make round groups, with
-    fewer neighbours than the likeliest, which all lie uphill.
+    A node joins the nearest of its strongly tied nodes whose group has room; if no group has room, the
+    nearest strongly tied node. A node with a strong tie is therefore never joined by a weak one, and the
+    points of a trap form one group before they are joined to anything else. Choosing the nearest node gives
+    round groups, with fewer neighbours than choosing the likeliest node, which always lies uphill.
     """
     n = len(indptr) - 1
     group, rank, size = np.full(n, ALONE, np.int32), np.zeros(n, np.int32), np.zeros(n, np.int32)
-    # Whether a node can be joined, by itself or in its group: one small array to look at for every edge.
+    # Whether a node can be joined, alone or with its group: one small array that is read for every edge.
     free = groupable.copy()
-    last, before = np.empty(n, np.int32), np.empty(n, np.int32)  # members of a group, from the last one on
+    last, before = np.empty(n, np.int32), np.empty(n, np.int32)  # members of a group, beginning with the last
     groups = 0
     for i in order:
         if group[i] >= 0:
@@ -125,11 +125,12 @@ def lump_rows(
     out_exits: np.ndarray,  # OUT
     out_log_mass: np.ndarray,  # OUT
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lump the walk: return where the rows of the groups lead, and how likely, given that the group is left.
+    """Lump the walk: return the probabilities of steps between groups, given that the walk leaves its group.
 
     Each member counts with its mass; edges inside a group are left out, never subtracted. The probabilities
-    are of the type of `like`. How many there will be is known at the end only: what is returned is the
-    beginning of arrays as long as can be, whose rest never takes memory.
+    have the type of `like`. Their number is known only at the end. The function therefore allocates arrays of
+    the largest possible length and returns the filled beginning; the system never provides memory for the
+    rest.
     """
     most = 0
     for s in range(starts[first], starts[last]):
@@ -150,7 +151,7 @@ def lump_rows(
             leave += mass * exits[i]
             for e in range(indptr[i], indptr[i + 1]):
                 h = group[indices[e]]
-                if h in (g, TARGET):  # what is caught by targets is in `exits`
+                if h in (g, TARGET):  # the probability of reaching targets is in `exits`
                     continue
                 if h == ALONE:
                     leave += mass * probs[e]
@@ -189,8 +190,8 @@ def arrange_rows(
 
     `position` is the place of each node in the new order; nodes without a place (-1) are left out. Each row
     is sorted by the number of coarser levels on which an edge crosses between groups, descending. The nodes
-    of group g of level t are those from ``starts[offsets[t] + g]`` to the next: to see whether a neighbour is
-    among them takes its position alone, and no look at its own groups somewhere in memory.
+    of group g of level t are consecutive and begin at ``starts[offsets[t] + g]``. Whether a neighbour is
+    among them follows from its position alone, without reading the groups of the neighbour from memory.
     """
     levels = len(ancestors)
     longest = 0

@@ -1,10 +1,9 @@
-"""Kernels that go over the edges in every iteration: flows between points and groups, and relaxation.
+"""Kernels that process all edges in every iteration: flows between points and groups, and relaxation.
 
-Each works on the rows (groups, blocks) from `first` to `last`, and threads share a job by its ranges. Every
-row is worked out by one thread alone, in a fixed order, so that the results are bitwise the same for any
-number of threads.
-
-Columns are taken eight at a time (see `columns`); unsigned subscripts spare numba the test for negative ones.
+Each kernel works on the rows (groups, blocks) from `first` to `last`; threads divide a job into such ranges.
+Every row is computed by a single thread in a fixed order, so the results have the same bits for any number of
+threads. Columns are taken eight at a time (see `columns`). Unsigned subscripts save numba the test for
+negative ones.
 """
 
 import numpy as np
@@ -25,10 +24,10 @@ def relax(
     blocks: np.ndarray,
     x: np.ndarray,  # IN, OUT: (2, n, columns), old and new, the same before
 ) -> None:
-    """Relax every row, x_i = rhs_i + sum_j P_ij x_j: one after the other, but each block for itself.
+    """Relax every row, x_i = rhs_i + sum_j P_ij x_j, one after the other in each block.
 
-    Rows of the same block are read from the new values, others from the old ones. The blocks are fixed,
-    so that the result does not depend on the threads.
+    A row uses the new values of rows in its own block and the old values of all others. The blocks are fixed,
+    so the result does not depend on the number of threads.
     """
     width = np.uint64(x.shape[2])
     job = borrowed((indptr, indices, probs, rhs.reshape(-1), x.reshape(-1), x.shape[1], width))
@@ -69,15 +68,15 @@ def flows(
     residual: np.ndarray,  # OUT
     out: np.ndarray,  # OUT
 ) -> None:
-    """Net flow into every node of a group, and into the group as seen from every coarser level.
+    """Set the net flow into every node of a group, and into its groups on every coarser level.
 
-    On a coarser level only the edges count that cross between groups there. What flows between two
-    members of the same group cancels; leaving it out, instead of adding numbers that cancel, is what
-    keeps the balance of a trap accurate that is left once in 1e15 steps. The edges of a row are sorted
-    by the number of levels on which they cross, so that one running sum serves all levels. The nodes of
-    group g on level t are those from ``low[g, t]`` to ``high[g, t]``.
+    On a coarser level only edges between different groups count. Flows between members of the same group
+    cancel. They are left out, because a sum of cancelling numbers would hide the small net flow of a trap
+    that is left once in 1e15 steps. The edges of a row are sorted by the number of levels on which they
+    cross, so that one running sum serves all levels. The nodes of group g on level t are those from ``low[g,
+    t]`` to ``high[g, t]``.
 
-    Groups beyond the end of `out` are nodes by themselves, which are in no group of any level.
+    Groups beyond the end of `out` are single nodes that are in no group of any level.
     """
     width = np.uint64(x.shape[1])
     flat = absorb.reshape(-1), x.reshape(-1), residual.reshape(-1), out.reshape(-1)
@@ -156,7 +155,7 @@ def add_groups(
     fresh: bool,
     x: np.ndarray,  # IN, OUT: (2, n, columns), old and new
 ) -> None:
-    """Add to every node the correction of its group (`fresh`: to nothing), and make old and new the same."""
+    """Add the correction of its group to every node (`fresh`: to zero), and make old and new values equal."""
     for i in range(first, last):
         g = group[i]
         for c in range(x.shape[2]):

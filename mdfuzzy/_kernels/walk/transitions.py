@@ -7,7 +7,7 @@ import numpy as np
 
 from mdfuzzy._kernels.jit import compiled
 
-#: Rows that are looked at together.
+#: The number of rows in a block.
 BLOCK = 4096
 #: Log of the smallest weight, relative to the largest of its neighbourhood, that doubles hold comfortably.
 LOWEST = -690.0
@@ -27,9 +27,9 @@ def row_ranges(
     log_ratios: np.ndarray,  # OUT
     counts: np.ndarray,  # OUT
 ) -> None:
-    """Find, of each row, logs of the largest weight and of the smallest over it; count its free ends.
+    """Find the logarithms of the largest weight of each row and of the smallest relative to it.
 
-    The rows of targets are left as they are.
+    The free ends of the rows are counted. The rows of targets are not changed.
     """
     for i in range(first, last):
         if targets[i] >= 0:
@@ -54,10 +54,9 @@ def reach_further(
     reached: np.ndarray,  # IN, OUT
     changed: np.ndarray,  # OUT
 ) -> None:
-    """Mark points with an edge to a marked point, and the blocks of points in which there were some.
+    """Mark points with an edge to a marked point, and the blocks of points with new marks.
 
-    Whether a point sees a mark made in the same pass depends on the threads; what is marked in the end
-    does not.
+    Whether a point sees a mark made in the same pass depends on the threads, but the final marks do not.
     """
     for b in range(first, last):
         for i in range(b * BLOCK, min(len(reached), (b + 1) * BLOCK)):
@@ -71,7 +70,7 @@ def reach_further(
 
 @compiled()
 def spread_back(starts: np.ndarray, rows: np.ndarray, reached: np.ndarray) -> None:  # IN, OUT reached
-    """Mark all points with a way to a marked one, by the edges that lead to each point: every edge once."""
+    """Mark all points with a path to a marked point, reading every edge to each point once."""
     waiting = np.empty(len(reached), np.int64)
     count = 0
     for i in range(len(reached)):
@@ -106,8 +105,8 @@ def transition_fill(
 ) -> None:
     """Write the transition probabilities of every edge, and add up those to the targets from `begin` on.
 
-    One short loop after the other: the processor then has the reads of a whole row under way, and does not
-    wait for each between two exponentials. The rows of targets are left as they are.
+    There are several short loops, so that the processor can read a whole row ahead instead of waiting for
+    each value between two exponentials. The rows of targets are not changed.
     """
     longest = 0
     for i in range(first, last):
