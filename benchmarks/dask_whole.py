@@ -1,6 +1,7 @@
 """Whole runs in one process and on the workers of a local cluster: seconds of each step, and the same bits.
 
     python benchmarks/dask_whole.py --write docs/performance
+    python benchmarks/dask_whole.py --frames 1420738 --fit-frames 100000 --features torsions --kill 20
 
 In the last run one of two workers is killed while frames are assigned.
 """
@@ -59,20 +60,24 @@ class Killer(logging.Handler):
         os.kill(self.killed, signal.SIGKILL)
 
 
-def measure(files: list[Path], top: Path, fit_frames: int, seconds: float) -> dict:
+def measure(files: list[Path], top: Path, fit_frames: int, seconds: float, features: str | None) -> dict:
     """Run everything in every way."""
-    extension.CHUNK = CHUNK
+    if features is None:
+        extension.CHUNK = CHUNK
     found: dict = {"runs": [], "machine": machine("dask", "distributed"), "threads": thread_count(None)}
     for name, address in RUNS.items():
         killer = Killer(seconds)
         if name.endswith("killed"):
             logging.getLogger("mdfuzzy").addHandler(killer)
         with tempfile.TemporaryDirectory() as folder:
-            run = headline.run(files, top, Path(folder), fit_frames=fit_frames, address=address)
+            run = headline.run(
+                files, top, Path(folder), features=features, fit_frames=fit_frames, address=address
+            )
         logging.getLogger("mdfuzzy").removeHandler(killer)
         row = {"name": name, "bits": run["bits"], "killed": killer.killed > 0, "steps": run["steps"]}
         found["runs"].append(row)
         found |= {"frames": run["frames"], "fit frames": fit_frames, "files": len(files)}
+        found["features"] = features
         print(json.dumps(row), flush=True)
     return found
 
@@ -104,6 +109,7 @@ def main() -> None:
     parser.add_argument("--frames", type=int, default=35_518, help="how many, evenly spaced")
     parser.add_argument("--copies", type=int, default=7, help="perturb every frame so many times")
     parser.add_argument("--fit-frames", type=int, default=20_000, help="find the states on so many frames")
+    parser.add_argument("--features", help="compare these features instead of RMSD, such as torsions")
     parser.add_argument("--kill", type=float, default=2.0, metavar="SECONDS", help="when a worker is killed")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the measurements there")
     parser.add_argument(
@@ -118,7 +124,8 @@ def main() -> None:
         first = get_context("spawn").Process(target=headline.compile_kernels, args=(folder / "small",))
         first.start()
         first.join()
-        found = measure(files, folder / "xtc" / "ala2.pdb", options.fit_frames, options.kill)
+        top = folder / "xtc" / "ala2.pdb"
+        found = measure(files, top, options.fit_frames, options.kill, options.features)
     print("\n".join(table(found)), describe_machine(found["machine"]), sep="\n")
     if options.json is not None:
         save_text(options.json, json.dumps(found, indent=1) + "\n")
@@ -126,8 +133,9 @@ def main() -> None:
         from dask_forecast import sampled_forecast
         from performance import write_result
 
-        found["forecast"] = sampled_forecast(options.write)
-        write_result(options.write, "dask_whole", found)
+        if options.features is None:
+            found["forecast"] = sampled_forecast(options.write)
+        write_result(options.write, "dask_whole" if options.features is None else "dask_features", found)
 
 
 if __name__ == "__main__":

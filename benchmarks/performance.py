@@ -117,6 +117,18 @@ complete analysis, with the number of frames. Memory and disk of the client are 
 {machine}
 """
 
+_DASK_FEATURES = """### {frames:,} frames, compared by {features}
+
+    python benchmarks/dask_whole.py --frames {part} --fit-frames {fit_frames} --features {features} \\
+        --kill 20 --write docs/performance
+
+The same with the states found on {fit_frames:,} frames, and {features} instead of the RMSD.
+
+{table}
+
+{machine}
+"""
+
 _TEN_MILLION = """## {frames:,} frames, compared by {features}
 
     python benchmarks/headline.py {options} --fit-frames {fit_frames}
@@ -322,6 +334,12 @@ def dask_whole_text(found: dict) -> str:
     return _fill(_DASK_WHOLE, found | words, table=dask_whole.table(found), forecast=forecast)
 
 
+def dask_features_text(found: dict) -> str:
+    """Describe whole runs on a cluster with features."""
+    words = {"fit_frames": found["fit frames"], "part": found["frames"] // 7}
+    return _fill(_DASK_FEATURES, found | words, table=dask_whole.table(found))
+
+
 def growth_text(found: dict) -> str:
     """Describe how time and memory grow with the number of frames."""
     return _fill(_GROWTH, found["runs"][-1], table=growth.table(found["runs"]))
@@ -455,6 +473,7 @@ PARTS = {
     "symmetric": symmetric_text,
     "dask": dask_text,
     "dask_whole": dask_whole_text,
+    "dask_features": dask_features_text,
     "core": core_text,
 }
 
