@@ -1,4 +1,4 @@
-"""Independent parts of the trajectories of an ensemble: whole trajectories, or blocks of few long ones."""
+"""Independent parts of the trajectories of an ensemble: whole trajectories, or blocks if these are few."""
 
 from dataclasses import dataclass
 
@@ -64,7 +64,7 @@ class Parts:
         )
 
     def bootstrap(self, n_bootstrap: int, seed: int) -> np.ndarray:
-        """Return the fractions of bootstrap samples, (n_bootstrap, K); none if there is one part only."""
+        """Return the fractions of bootstrap samples, (n_bootstrap, K); no rows if there is only one part."""
         drawn = self.units.draw(n_bootstrap, seed=seed)
         totals = drawn @ self.totals
         return drawn @ self.sums / np.where(totals > 0, totals, np.nan)[:, None]

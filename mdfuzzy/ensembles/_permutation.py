@@ -1,11 +1,12 @@
 """A permutation test of differences between two groups of trajectories, corrected for the number of states.
 
 Under the null hypothesis the trajectories (or long blocks of them) of both groups come from one distribution,
-so any assignment of them to the groups is as likely as the one observed. The statistic of each state is the
-difference of its fractions over its standard error, from the spread between trajectories; with it the test
-also holds approximately if the groups differ in their spread (Janssen, 1997; Chung and Romano, 2013). The
-probability that any state reaches its smallest p-value by chance corrects for the number of states, and takes
-the dependence between them into account (Westfall and Young, 1993, single-step minP).
+so any assignment of them to the groups is as likely as the observed assignment. The statistic of each state
+is the difference of its fractions divided by its standard error, which is estimated from the spread between
+trajectories. With this statistic the test also holds approximately if the groups differ in their spread
+(Janssen, 1997; Chung and Romano, 2013). The probability that any state reaches its smallest p-value by chance
+corrects for the number of states, and takes the dependence between them into account (Westfall and Young,
+1993, single-step minP).
 """
 
 from itertools import combinations
@@ -16,16 +17,16 @@ import numpy as np
 
 #: Differences of fractions smaller than this are rounding.
 _ROUNDING = 1e-12
-#: Assignments that are looked at together.
+#: The number of assignments that are processed together.
 _PART = 2048
 
 
 class Tested(NamedTuple):
-    """What the test found, for each state."""
+    """The results of the test for each state."""
 
     p: np.ndarray  # (K,) alone
     corrected: np.ndarray  # (K,) for the number of states
-    least: float  # the smallest p that so few parts allow
+    least: float  # the smallest possible p for this number of parts
 
 
 def permutation_test(
@@ -58,7 +59,7 @@ def permutation_test(
     found = np.concatenate(
         [_statistics(groups[at : at + _PART], sums, totals) for at in range(0, len(groups), _PART)]
     )
-    # How often each value is reached, for every assignment; equal up to rounding counts as reached.
+    # How often each value is reached, for every assignment; values equal up to rounding count as reached.
     reached = np.empty(found.shape)
     for state in range(found.shape[1]):
         values = np.sort(found[:, state])
@@ -67,7 +68,7 @@ def permutation_test(
     p = reached / len(groups)
     smallest = np.sort(p.min(axis=1))
     corrected = np.searchsorted(smallest, p[0] * (1 + 1e-9), side="right") / len(groups)
-    both = 2 if 2 * first == n else 1  # the groups exchanged are the same difference
+    both = 2 if 2 * first == n else 1  # exchanging the groups gives the same difference
     return Tested(p[0], corrected, max(both / comb(n, first), 1 / len(groups)))
 
 
@@ -84,7 +85,7 @@ def _assignments(n: int, first: int, n_permutations: int, seed: int) -> np.ndarr
 
 
 def _statistics(groups: np.ndarray, sums: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Return the difference over its standard error, for each assignment and state."""
+    """Return the difference divided by its standard error, for each assignment and state."""
     (one, variance), (other, more) = _fraction(groups, sums, totals), _fraction(1 - groups, sums, totals)
     difference = np.abs(one - other)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -15,9 +15,9 @@ from mdfuzzy.frames.bootstrap import interval
 from mdfuzzy.frames.ensembles import Ensembles
 from mdfuzzy.pipeline.clustering import Clustering
 
-#: A state that has less than this share of its weight outside one ensemble belongs to that one alone.
+#: A state with less than this share of its weight outside one ensemble is found in this ensemble only.
 _ALONE = 0.01
-#: Below this the neighbours of a frame are almost all of its own ensemble.
+#: Below this mixing, almost all neighbours of a frame are from its own ensemble.
 SEPARATE = 0.1
 
 
@@ -158,7 +158,8 @@ def compare_ensembles(
     The fraction of state s in ensemble e is :math:`f_{es}`, and the difference in free energy of a state
     :math:`-kT \ln (f_{bs} / f_{as})`. Intervals are from a bootstrap of the trajectories, and p-values from a
     permutation test of the trajectories, corrected for the number of states and of pairs of ensembles. An
-    ensemble with fewer than five trajectories is cut into blocks that are long next to its correlation time.
+    ensemble with fewer than five trajectories is cut into blocks that are long compared with its correlation
+    time.
 
     Parameters
     ----------

@@ -82,6 +82,6 @@ def thermal_energies(temperature: float | Mapping[str, float] | None, names: Seq
 
 
 def free_energy_differences(first: np.ndarray, second: np.ndarray, kt: float, other_kt: float) -> np.ndarray:
-    """Return the free energies of the second less those of the first; NaN where neither visits a state."""
+    """Return the free energies of the second minus those of the first; NaN where neither visits a state."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return kt * np.log(first) - other_kt * np.log(second)

@@ -4,7 +4,7 @@ import numpy as np
 
 from mdfuzzy.neighbors.neighbors import Neighbors
 
-_PART = 65_536  # rows looked at together
+_PART = 65_536  # rows processed together
 
 
 def neighbor_mixing(
@@ -12,9 +12,9 @@ def neighbor_mixing(
 ) -> np.ndarray:
     r"""Return for each pair of ensembles the frequency of neighbours, relative to chance.
 
-    Neighbours from the same trajectory (or block) are left out, because they are near in time. Of the other
-    neighbours of the frames of ensemble e, the share of ensemble f in the weight of those in e or f is
-    divided by its value for two ensembles that are distributed alike.
+    Neighbours from the same trajectory (or block) are left out, because they are close in time. Consider the
+    other neighbours of the frames of ensemble e that are in e or f. The share of f in their weight is divided
+    by its value for two ensembles with the same distribution.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def neighbor_mixing(
         of = ensembles[indices]
         near = np.stack([np.where(of == each, heavy, 0.0).sum(axis=1) for each in range(n_ensembles)], axis=1)
         home, weight = ensembles[rows], weights[rows]
-        left = mass[home] - own[parts[rows]]  # of its own ensemble, outside its own part
+        left = mass[home] - own[parts[rows]]  # in its own ensemble, outside its own part
         inside = near[np.arange(len(home)), home]
         for each in range(n_ensembles):
             both = inside + near[:, each]

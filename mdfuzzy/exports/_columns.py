@@ -1,4 +1,4 @@
-"""Columns: what is known of frames, by name, as numbers and as text."""
+"""Columns: properties of frames by name, as numbers and as text."""
 
 import csv
 from collections.abc import Iterable, Mapping
@@ -12,9 +12,9 @@ from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
-#: Torsions of more residues than this are left out unless they are asked for.
+#: Torsions of more residues than this are left out unless they are requested.
 _MAX_RESIDUES = 12
-#: How numbers are written, by the beginning of the name of their column.
+#: The formats of numbers, by the beginning of the name of their column.
 _FORMATS = {
     "time": "%.12g",
     "phi": "%.3f",
@@ -33,10 +33,10 @@ def frame_columns(
     *,
     torsions: bool | None = None,
 ) -> dict[str, np.ndarray]:
-    """Return what is known of `frames` (numbers over all trajectories), each column an array as long as it.
+    """Return the known properties of `frames` (numbers over all trajectories), a column for each property.
 
-    By default there are torsions of up to 12 residues: those of a protein would be hundreds of columns. For
-    the same reason, features and components that were computed are written if they are at most 24.
+    By default torsions are included for up to 12 residues, because a protein would have hundreds of columns.
+    For the same reason, computed features and components are included if there are at most 24.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def frame_columns(
 
 
 def decimal_times(times: np.ndarray) -> np.ndarray:
-    """Return times as the decimal numbers that they were before a file kept them in single precision.
+    """Return times as the decimal numbers from which a file made single-precision numbers.
 
     Examples
     --------

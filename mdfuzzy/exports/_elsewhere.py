@@ -35,7 +35,7 @@ def write_elsewhere(
     files: Sequence[Path],
     turn: "Callable[[md.Trajectory], md.Trajectory] | None",
 ) -> None:
-    """Write frames with all their atoms to XTC files; a task is a file that they are read from.
+    """Write frames with all their atoms to XTC files; each task reads one trajectory file.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def write_elsewhere(
 
 
 def _submit(client: "Client", frames: Any, rows: slice, *task: Any) -> "Future":
-    """Submit a task; its frames are taken only now, so that few are in memory."""
+    """Submit a task; its frames are taken only at this point, so that few frames are in memory."""
     return client.submit(_encode, frames[rows], *task, pure=False)
 
 

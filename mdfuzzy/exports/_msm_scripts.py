@@ -2,7 +2,7 @@
 
 from mdfuzzy._messages import time_unit
 
-#: How both begin: the lag, and the discrete trajectories.
+#: The beginning of both scripts: the lag, and the discrete trajectories.
 _READ = '''
 FOLDER = Path(__file__).resolve().parent
 LAG = int(sys.argv[1]) if len(sys.argv) > 1 else @LAG@  # frames
@@ -137,7 +137,7 @@ if __name__ == "__main__":
 
 
 def estimation_scripts(lag: int, timestep: float | None) -> dict[str, str]:
-    """Return the scripts by name, with a lag in frames and a time between frames in ps, if that is known.
+    """Return the scripts by name, with a lag in frames and, if it is known, the time between frames in ps.
 
     They print times in the unit that suits processes somewhat slower than the lag time.
 

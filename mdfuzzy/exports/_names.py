@@ -1,4 +1,4 @@
-"""Names of trajectories: those of their files, each given once."""
+"""Unique names of trajectories, from the names of their files."""
 
 import hashlib
 from collections import Counter
@@ -7,15 +7,16 @@ from pathlib import Path
 
 from mdfuzzy.frames.trajectories import Trajectories
 
-#: Bytes of a name, at most: with a suffix and a number it fits into every file system.
+#: The largest number of bytes of a name: with a suffix and a number it is allowed on every file system.
 _LONGEST = 120
 
 
 def trajectory_names(data: Trajectories) -> list[str]:
     """Return a name for each trajectory that can be the name of a file.
 
-    That of the first file of the trajectory, with as many of its folders as tell it from the others; the
-    number of the trajectory if there is no file. A name that is too long is cut, and ends with a checksum.
+    It is the name of the first file of the trajectory, with as many of its folders as are needed to
+    distinguish it from the others. Without a file it is the number of the trajectory. A name that is too long
+    is cut and ends with a checksum.
 
     Examples
     --------
@@ -53,7 +54,7 @@ def _fitting(name: str) -> str:
 
 
 def unique(names: Sequence[str]) -> list[str]:
-    """Return names that differ also where upper and lower case are the same: repeated ones get a number.
+    """Return names that differ even if case is ignored; repeated names get a number.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from mdfuzzy.plots.colors import state_colors
 
-#: What all three programs read: structures with the names of atoms, and trajectories that need a topology.
+#: Formats that all three programs read: structures with atom names, and trajectories that need a topology.
 STRUCTURES, TRAJECTORIES = (".pdb", ".cif"), (".xtc", ".dcd", ".trr")
 #: VMD has 33 colours. The first 17 are the colours of its menus, and the last 16 are free to change.
 _VMD_FIRST, _VMD_COLORS = 17, 16
@@ -81,7 +81,7 @@ def viewer_scripts(
 
 
 def molecule_style(topology: object) -> str:
-    """Return how a molecule is drawn best: proteins as a cartoon, C-alpha atoms alone as a trace."""
+    """Return the style of a molecule in drawings: a cartoon for proteins, a trace for C-alpha atoms alone."""
     atoms = list(topology.atoms)  # type: ignore[attr-defined]
     alphas = sum(atom.name == "CA" and atom.residue.is_protein for atom in atoms)
     if alphas == len(atoms):

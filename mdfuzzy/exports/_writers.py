@@ -43,7 +43,7 @@ class TrajectoryWriter:
         self._frames = first
 
     def append(self, part: "md.Trajectory") -> None:
-        """Write frames after those that are there."""
+        """Write frames after those already in the file."""
         if self._kind == ".xtc":
             steps = np.arange(self._frames, self._frames + part.n_frames, dtype=np.int32)
             times = np.asarray(part.time, np.float32)

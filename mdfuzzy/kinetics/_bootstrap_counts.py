@@ -1,4 +1,4 @@
-"""The bootstrap of the kinetics: whole trajectories, or blocks of the few that there are."""
+"""The bootstrap of the kinetics: whole trajectories, or blocks if there are few trajectories."""
 
 from collections.abc import Iterator, Sequence
 
@@ -20,7 +20,7 @@ __all__ = ["CountSampler", "bootstrap_sums", "draw_units", "interval", "lagged_p
 def units_of(series: Sequence[np.ndarray], n_states: int | None = None) -> BootstrapUnits:
     """Return the parts of discrete trajectories, or of series of memberships, that a bootstrap draws.
 
-    Blocks are long next to the time that the molecule stays in its most persistent state.
+    Blocks are long compared with the time that the molecule stays in its most persistent state.
 
     Examples
     --------
@@ -48,10 +48,9 @@ def draw_units(units: BootstrapUnits, n_bootstrap: int, seed: int) -> np.ndarray
 class CountSampler:
     """Samples of the transition counts of discrete trajectories, for intervals.
 
-    With five trajectories, or five blocks, or more, these are drawn with replacement. With fewer there is
-    nothing to draw from: then the samples are those of the posterior of a Markov model, in which every lag is
-    one independent observation (sliding counts divided by the lag) and each row of transition probabilities
-    has a Dirichlet distribution.
+    Five or more trajectories, or five or more blocks, are drawn with replacement. With fewer, the samples are
+    drawn from the posterior of a Markov model, in which every lag is one independent observation (sliding
+    counts divided by the lag) and each row of transition probabilities has a Dirichlet distribution.
 
     Parameters
     ----------

@@ -105,14 +105,14 @@ class ChapmanKolmogorov(ReadOnly):
 
     @property
     def inside(self) -> np.ndarray:
-        """Which of the judged predictions inside their intervals, (s, K, K) bool."""
+        """Which of the judged predictions are inside their intervals, (s, K, K) bool."""
         return self.judged & (self.lower <= self.predicted) & (self.predicted <= self.upper)
 
     @property
     def passed(self) -> bool | None:
         """Whether the model predicts well; None if the data cannot tell.
 
-        It passes if at least the share `confidence` of the judged predictions inside their intervals. The
+        It passes if at least the share `confidence` of the judged predictions is inside their intervals. The
         data cannot tell if fewer than half of the predictions beyond the first step can be judged.
         """
         if np.count_nonzero(self.judged) < max(1, self.judged[1:].size / 2):

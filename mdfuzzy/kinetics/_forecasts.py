@@ -15,7 +15,7 @@ from mdfuzzy.kinetics.outcomes import Case
 #: Fits a forecast on the frames of a mask, (n,) bool, and returns the probability of every core, (n, K).
 Forecast = Callable[[np.ndarray], np.ndarray]
 
-#: This many evenly spaced frames suffice to place the centres of k-means.
+#: The number of evenly spaced frames from which the centres of k-means are computed.
 _KMEANS_FRAMES = 10_000
 #: Memberships of 0 count as this much before they are raised to a power.
 FLOOR = 1e-6
@@ -115,8 +115,8 @@ def kmeans_coordinates(data: Trajectories, coordinates: npt.ArrayLike | None) ->
 def kmeans_committor(case: Case, coordinates: np.ndarray, *, n_centers: int, lag: int, seed: int) -> Forecast:
     """Return the committor of a Markov model on k-means cells to the same cores, fitted to the dynamics.
 
-    Frames inside a core are a state of their own, the others those of their cell. The walk is stopped at
-    the first core within the lag, so that no visit is overlooked whatever the lag.
+    Each core is a state, and so is each cell outside the cores. The walk is stopped at the first core within
+    the lag, so that no visit is missed at any lag.
     """
 
     def fit(train: np.ndarray) -> np.ndarray:
@@ -127,7 +127,7 @@ def kmeans_committor(case: Case, coordinates: np.ndarray, *, n_centers: int, lag
         some = points[np.linspace(0, len(points) - 1, min(len(points), _KMEANS_FRAMES)).astype(np.int64)]
         number = min(n_centers, len(np.unique(some, axis=0)))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # any centres will do, converged or not
+            warnings.simplefilter("ignore", UserWarning)  # the centres need not be converged
             clusters = KMeans(number, max_iter=50, fixed_seed=seed, n_jobs=1).fit_fetch(some)
         cells = clusters.transform(coordinates)
         counts = _stopped_counts(case, cells, train, lag)

@@ -1,4 +1,4 @@
-"""Equilibrium properties of the states by a Markov model: populations, free energies, passage times."""
+"""Equilibrium properties of the states from a Markov model: populations, free energies, passage times."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ _TABLES = ("populations", "free_energies", "mfpt", "timescales")
 class Equilibrium(ReadOnly):
     """Hold equilibrium populations and passage times by a Markov model, with bootstrap intervals.
 
-    An interval is open (NaN) on the side where bootstrap samples lack the transitions that determine it.
+    A limit of an interval is NaN if bootstrap samples lack the transitions that determine it.
 
     Attributes
     ----------
@@ -230,7 +230,7 @@ def bootstrap_models(
 
 
 def _units(dtrajs: list[np.ndarray], states: np.ndarray) -> BootstrapUnits:
-    """Return what the bootstrap draws: trajectories, or blocks of the few that there are."""
+    """Return the units of the bootstrap: trajectories, or blocks if there are few trajectories."""
     lengths, inefficiency = [len(each) for each in dtrajs], 1.0
     if len(dtrajs) < ENOUGH_TRAJECTORIES:
         inefficiency = max(
@@ -241,7 +241,7 @@ def _units(dtrajs: list[np.ndarray], states: np.ndarray) -> BootstrapUnits:
 
 
 def _counts(dtrajs: list[np.ndarray], lag: int, units: BootstrapUnits) -> np.ndarray:
-    """Return how often each pair of states is one lag apart, by the unit of the first frame, (U, K, K)."""
+    """Return the counts of pairs of states one lag apart, by the unit of the first frame, (U, K, K)."""
     if units.block is None:
         return pair_counts(dtrajs, lag)
     number = max(int(dtraj.max()) for dtraj in dtrajs) + 1

@@ -18,9 +18,10 @@ from mdfuzzy.kinetics.markov import (
     unit_of_times,
 )
 
-#: Numbers of lags and of timescales, if not said otherwise.
+#: Default numbers of lags and of timescales.
 _LAGS, _TIMESCALES = 12, 10
-#: Samples of the posterior: its upper tail is long, and few samples would leave its quantiles uncertain.
+#: The number of samples of the posterior. Its upper tail is long, so few samples would make its quantiles
+#: uncertain.
 _POSTERIOR = 200
 
 
@@ -124,10 +125,10 @@ def implied_timescales(
     Trajectories are independent, but frames of one trajectory are not. So the intervals come from a bootstrap
     of whole trajectories. Fewer than five trajectories are cut into blocks that are long compared with the
     time that the molecule stays in a state. If there are also fewer than five blocks, the samples are drawn
-    from the posterior of the Markov model, which takes every lag as an independent observation. Where a
-    bootstrap sample does not connect a state that all the data connects, one timescale of it counts as
-    infinite, at the slow end. An end of an interval that falls on such an infinite value is that of the
-    posterior instead, which is also finite for a state that is entered and left once.
+    from the posterior of the Markov model, which takes every lag as an independent observation. If a
+    bootstrap sample does not connect a state that all data together connect, its slowest timescale counts as
+    infinite. A limit of an interval that would be infinite for this reason is taken from the posterior
+    instead, which is finite even for a state that is entered and left once.
 
     Parameters
     ----------

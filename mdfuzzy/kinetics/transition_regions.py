@@ -10,7 +10,7 @@ from mdfuzzy.kinetics.dtrajs import check_cores, check_memberships, transition_c
 from mdfuzzy.memberships.memberships import Memberships
 from mdfuzzy.states.cores import Cores
 
-_STRETCH = 1_048_576  # frames looked at together
+_STRETCH = 1_048_576  # frames processed together
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -105,10 +105,10 @@ def find_transition_regions(
     """Find the pairs of states that touch, and the transition frames between them.
 
     The mixing of a frame is its second-highest membership divided by its highest: 1 half-way between two
-    states, 0 in the core of one. A transition frame of two states is one whose highest memberships are
-    theirs, with a mixing of at least `threshold`. Two states touch if they have at least `min_frames` of
-    them. The regions do not depend on the dynamics. The observed transitions are listed in addition, unless
-    frames have weights.
+    states, 0 in the core of one. A transition frame of two states has its two highest memberships in these
+    states, and a mixing of at least `threshold`. Two states touch if they have at least `min_frames`
+    transition frames. The regions do not depend on the dynamics. The observed transitions are listed in
+    addition, unless frames have weights.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def two_highest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     (array([0]), array([2]), array([0.8]))
     """
     if values.shape[1] == 1:
-        values = np.column_stack([values, np.zeros(len(values))])  # one state has no other beside it
+        values = np.column_stack([values, np.zeros(len(values))])  # for a single state
     order = np.argsort(-values, axis=1, kind="stable")[:, :2]
     highest, next_highest = np.take_along_axis(values, order, axis=1).T
     mixing = np.divide(next_highest, highest, out=np.zeros(len(values)), where=highest > 0)

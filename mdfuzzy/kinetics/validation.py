@@ -77,12 +77,12 @@ def validate_cores(
     Discrete trajectories are milestoned with `milestones`: a frame between milestones belongs to the
     milestone that was visited last.
 
-    A process is resolved at a lag if its timescale is at least three times as long. It has converged there if
-    its timescale at every longer lag that resolves it is the same: the timescale at one of the two lags is
-    inside the interval of the other (without intervals: within 10 %). The lag is the one at which the most
-    processes, counted from the slowest, are resolved and have converged. If several lags qualify, it is the
-    shortest one at which the five steps of the Chapman-Kolmogorov test reach a tenth of the slowest
-    timescale.
+    A process is resolved at a lag if its timescale is at least three times the lag. It has converged at a lag
+    if its timescale is the same at every longer lag that resolves it. Two timescales are the same if one of
+    them is inside the interval of the other (without intervals: if they differ by at most 10 %). The lag is
+    the one at which the most processes, counted from the slowest, are resolved and have converged. If several
+    lags qualify, it is the shortest one at which the five steps of the Chapman-Kolmogorov test reach a tenth
+    of the slowest timescale.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def validate_cores(
 
 
 def choose_lag(scales: ImpliedTimescales) -> tuple[int, int] | None:
-    """Return the place of the lag to take, and how many processes have converged there.
+    """Return the place of the chosen lag, and the number of processes that have converged there.
 
     None if no process is resolved at any lag. Without a converged process it is the last lag at which the
     slowest one is resolved.
@@ -156,7 +156,7 @@ def choose_lag(scales: ImpliedTimescales) -> tuple[int, int] | None:
 def _converged(scales: ImpliedTimescales, resolved: np.ndarray, place: int) -> np.ndarray:
     """Return which processes, (p,) bool, keep their timescale at all longer lags that resolve them.
 
-    A timescale that no longer lag resolves has not been seen to converge.
+    A timescale that is not resolved at any longer lag does not count as converged.
     """
     value, later = scales.values[place], scales.values[place + 1 :]
     low, high = _ends(scales, slice(place, place + 1))

@@ -87,9 +87,9 @@ def vamp2_score(
     """Score the slow dynamics in a series: memberships, discrete trajectories or any features.
 
     The slowest processes are fitted on some of the trajectories and scored on the others, so that a series
-    with more columns does not win by fitting noise. What made the series (a clustering, say) is not
-    fitted again. Equal numbers of trajectories and seeds give equal splits, so that the scores of two series
-    can be compared split by split.
+    with more columns does not win by fitting noise. The model that made the series, such as a clustering, is
+    not fitted again. The splits depend only on the number of trajectories and the seed, so the scores of two
+    series can be compared split by split.
 
     Parameters
     ----------

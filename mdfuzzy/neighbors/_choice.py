@@ -18,9 +18,9 @@ from mdfuzzy.neighbors.blocks import BlockStore
 
 logger = logging.getLogger("mdfuzzy")
 
-#: The smallest number of frames for which a choice pays; cells are used for fewer.
+#: With fewer frames than this, a trial costs more than it saves; cells are used.
 FEW = 2048
-#: Both ways are tried on one frame in so many, for so many groups of queries at most.
+#: Both ways are tried on one frame in `THIN`, for at most `GROUPS` groups of queries.
 THIN, GROUPS = 8, 4
 #: The time of a query grows about as this power of the number of frames (0.5 to 0.75 on peptides and
 #: proteins).
@@ -29,9 +29,9 @@ GROWTH = 2 / 3
 #: tiles where frames become dense: up to 8 times from one frame in 8 to all of them (20,000 of alanine
 #: dipeptide).
 CLEARLY = {"cells": 1.5, "tiles": 10.0}
-#: The share of the time of the search that a trial of the slower way on all frames may take.
+#: The fraction of the search time that a trial of the slower way on all frames may take.
 TRIAL = 0.08
-#: The most groups of queries in this trial, a hundredth of them if there are fewer.
+#: The largest number of groups of queries in this trial, and at most a hundredth of all groups.
 MOST = 32
 #: The trial ends when the slower way has taken this many times as long as the other for all of its groups.
 CLEAR = 2.0
@@ -73,8 +73,8 @@ def choose_way(
     """Return the faster way to search the centred frames `xyz` for the neighbours of themselves or of
     `others`.
 
-    A store remembers the choice, because its blocks were made in that way. An index by tiles of more than
-    `largest` bytes is not considered.
+    A store remembers the choice, because its blocks depend on the way in which they were made. An index by
+    tiles of more than `largest` bytes is not considered.
 
     With `permutations` of equivalent atoms, (group, atoms), the distance is the least over them.
     """
@@ -101,7 +101,7 @@ def choose_way(
 
 
 class Sampled(NamedTuple):
-    """The seconds of a way for one frame in `THIN`, on one thread."""
+    """The times of a way for one frame in `THIN`, on one thread, in seconds."""
 
     name: str
     building: float
@@ -113,15 +113,15 @@ def _sampled(
 ) -> list[Sampled]:
     """Try both ways on one frame in `THIN`, and return the faster one first.
 
-    Building both indices of all frames would take time. In a sample of one frame in N, the first k / N
-    neighbours reach as far as the first k among all frames.
+    Building both indices for all frames would take too long. In a sample of one frame in N, the first k / N
+    neighbours are as far away as the first k among all frames.
     """
     few, asked = xyz[::THIN].copy(), None if others is None else others[::THIN].copy()
     count = min(-(-aim.n_neighbors // THIN), len(few) - 1)
     aim = aim._replace(n_neighbors=count, factor=1.0)
     ways = []
     for name in ("cells", "tiles"):
-        begin = time.process_time()  # independent of the other load of the machine
+        begin = time.process_time()  # processor time, which does not depend on the other load of the machine
         way = Way(name, few, asked, 1, permutations)
         building = time.process_time() - begin
         groups = min(max(len(way.chunks) // 4, 2), GROUPS)

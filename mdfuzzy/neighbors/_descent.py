@@ -17,13 +17,13 @@ from mdfuzzy.neighbors.blocks import BlockStore, Found
 
 logger = logging.getLogger("mdfuzzy")
 
-#: Leaves of 64 frames that every group of queries is compared with first.
+#: The number of leaves of 64 frames with which every group of queries is compared first.
 LEAVES = 28
 #: The numbers of neighbours, and of their neighbours, that each round compares; later rounds compare more.
 ROUNDS = ((40, 40), (40, 80), (40, 80), (60, 80), (80, 80))
 #: The time of all rounds together, relative to the first comparison.
 COST = 3.0
-#: Groups of queries in the sample on which recall is measured.
+#: The number of groups of queries in the sample on which recall is measured.
 SAMPLE = 24
 #: The number of frames whose lists a thread updates at a time.
 _PART = 2048
@@ -34,7 +34,7 @@ class DescentSearch:
     """Neighbours of neighbours, as one block."""
 
     blocks: Mapping[str, object]
-    find: Callable[[], tuple[np.ndarray, np.ndarray]]  # indices and distances, if no store has the block
+    find: Callable[[], tuple[np.ndarray, np.ndarray]]  # indices and distances, if the block is not in a store
 
     def announce(self, to_do: int) -> None:
         """See `Search`; nothing to log, because the choice of the search logs it."""
@@ -61,7 +61,7 @@ def descend_graph(
     blocks = {f"{aim.name}-d00000": None}
     kept = store.get(f"{aim.name}-reached") if store is not None else None
     if kept is not None:
-        # The same lists again, should those of the store be damaged.
+        # Kept in case the lists in the store are damaged.
         again = partial(_descend, index, chunks, aim, threads)
         return DescentSearch(blocks, lambda: _lists(again())), float(kept["recall"][0])
     start = _start(index, aim)
@@ -74,7 +74,7 @@ def descend_graph(
         logger.info(f"neighbours of neighbours do not reach recall {aim.recall:g}, so the search is exact")
         return None
     indices, distances, recall = found
-    if store is not None:  # the lists first: with the recall there, nothing is searched any more
+    if store is not None:  # the lists first: once the recall is saved, nothing is searched again
         (name,) = blocks
         store.put(name, rows=np.arange(len(index)), indices=indices, distances=distances)
         store.put(f"{aim.name}-reached", recall=np.array([recall]))
@@ -82,7 +82,7 @@ def descend_graph(
 
 
 def _start(index: TileIndex, aim: Aim) -> Aim:
-    """Return the aim of the first search: the nearest frames in a number of leaves."""
+    """Return the aim of the first search: the nearest frames in a few leaves."""
     return aim._replace(factor=min(1.0, LEAVES / -(-len(index) // 64)))
 
 

@@ -30,9 +30,9 @@ def nearest_points(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (indices, distances) of the nearest points of each query, or of each point other than itself.
 
-    Always exact. Distances are Euclidean, divided by the root of `parts`: with the coordinates of so many
-    atoms, fitted on other atoms, they are RMSDs without superposition. With `symmetry` they are the least
-    over permutations of equivalent atoms.
+    The search is always exact. Distances are Euclidean, divided by the square root of `parts`. If the vectors
+    are the coordinates of `parts` atoms, fitted on other atoms, the distances are RMSDs without
+    superposition. With `symmetry` they are the minimum over permutations of equivalent atoms.
     """
     from mdfuzzy.neighbors._points import build_points
     from mdfuzzy.neighbors._search import Aim, LocalSearch, Nearest, name_blocks

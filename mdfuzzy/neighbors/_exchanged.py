@@ -26,7 +26,7 @@ class Exchanged(Movable):
 
     @classmethod
     def of(cls, symmetry: Symmetry | None, dimensions: int) -> "Exchanged":
-        """Return the arrangement for points of so many coordinates, three an atom if there is a symmetry."""
+        """Return the arrangement for points of this many coordinates; with a symmetry, three an atom."""
         parts = () if symmetry is None else symmetry.parts
         moved = [(3 * part.members[:, None] + np.arange(3)).ravel() for part in parts]
         stay = np.setdiff1d(np.arange(dimensions), np.concatenate([np.empty(0, np.int64), *moved]))
@@ -50,11 +50,11 @@ class Exchanged(Movable):
         return points if len(self.exchanges.start) == 1 else np.ascontiguousarray(points[:, self.columns])
 
     def invariants(self, points: np.ndarray) -> np.ndarray:
-        """Return vectors between which distances are never longer than the least over all permutations.
+        """Return vectors whose distances are never longer than the minimum distance over all permutations.
 
         The mean P x over the permutations g is a projection with P g = P, so |P x - P y| = |P (x - g y)|. The
-        norm of what it leaves out of each group is the same for all g y, so it differs by no more than
-        |(1 - P) (x - g y)|. Both together are at most |x - g y|.
+        norm of the remainder (1 - P) x of each group is the same for all permutations, so the norms of two
+        points differ by at most |(1 - P) (x - g y)|. Together these distances are at most |x - g y|.
 
         Parameters
         ----------

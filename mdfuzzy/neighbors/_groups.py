@@ -16,8 +16,8 @@ from mdfuzzy._threads import run_in_turn, run_ranges
 from mdfuzzy.neighbors._cells import offsets
 from mdfuzzy.neighbors._dask.transfer import Movable
 
-#: Candidates that a query may hold, in multiples of the neighbours wanted, before their exact distances are
-#: computed.
+#: Candidates that a query may have, in multiples of the requested neighbours, before their exact distances
+#: are computed.
 ROOM = 8
 #: The number of groups of queries that a thread takes at a time, about as many as a cell has.
 STEP = 8
@@ -25,11 +25,9 @@ STEP = 8
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Chunks(Movable):
-    """Queries in groups of at most 64 that are near each other, each group with the cell that it is
-    nearest to, where there are cells.
-    """
+    """Queries in groups of at most 64 near each other, each with its nearest cell if there are cells."""
 
-    queries: NamedTuple  # what the kernels need to know of them, in the order of `frames`
+    queries: NamedTuple  # the data that kernels need, in the order of `frames`
     frames: np.ndarray  # which frame each query is
     first: np.ndarray  # group c holds the queries first[c] to last[c]
     last: np.ndarray
@@ -55,9 +53,9 @@ class Chunks(Movable):
 
 
 class Targets(NamedTuple):
-    """The results for some groups: their queries in turn, and their targets without gaps.
+    """The results for some groups: their queries in turn, and the targets of these without gaps.
 
-    The memory of targets and squares is used again for the next groups.
+    The memory of targets and squares is reused for the next groups.
     """
 
     groups: slice
@@ -81,8 +79,8 @@ class Kernel(NamedTuple):
     """The search of a thread: a function that makes its work space, and one that searches groups of queries.
 
     ``search(chunks, limits, n_neighbors, space, sizes, targets, squares, counts)`` fills in the last four and
-    returns how many groups are done; see `knn.search_groups`. The chunks may have other queries than those
-    that it was made for, if these are permuted.
+    returns how many groups are done; see `knn.search_groups`. The chunks may differ from those for which the
+    kernel was made by permutations of the queries.
     """
 
     workspace: Callable[[int], object]
@@ -139,9 +137,10 @@ class Index(Movable):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (indices, distances, counts) of the nearest frames of the queries, in their order.
 
-        Distances are RMSDs (nm, float32) or, if asked for, squared norms (float64). With `factor` below 1
-        cells are taken to be smaller than they are: faster, and not exact. `counts` (groups, 4) says how many
-        RMSDs to centres, visits of cells, Euclidean tests and exact RMSDs each group of queries took.
+        Distances are RMSDs (nm, float32) or, if requested, squared norms (float64). With `factor` below 1,
+        cells are treated as smaller than they are, so the search is faster and not exact. `counts` (groups,
+        4) has the numbers of RMSDs to centres, visits of cells, Euclidean tests and exact RMSDs of each group
+        of queries.
         """
         start = offsets(chunks.sizes)
         indices = np.empty((start[-1], n_neighbors), np.int32)
@@ -174,7 +173,8 @@ class Index(Movable):
     ) -> Generator[int, None, None]:
         """Find the nearest frames of some groups of queries; yield the number of each block when it is done.
 
-        What is found is put into the rows of `indices` and `distances` (RMSD, nm) that belong to the queries.
+        The results are written into the rows of `indices` and `distances` (RMSD, nm) that belong to the
+        queries.
         """
 
         def keep(found: Targets) -> None:
@@ -201,7 +201,8 @@ class Index(Movable):
     ) -> Generator[dict[str, np.ndarray], None, None]:
         """Find all frames within `radius` (nm) of some groups of queries; yield the arrays of each block.
 
-        These are the `rows` of its queries, and of each pair `queries`, `indices` and `distances` (nm).
+        The arrays are the `rows` of its queries, and the `queries`, `indices` and `distances` (nm) of all
+        pairs.
         """
         limits = np.full(chunks.sizes.sum(), radius * np.sqrt(self.atoms))
         found: list[tuple[np.ndarray, np.ndarray, np.ndarray] | None] = [None] * len(chunks)
@@ -232,8 +233,8 @@ class Index(Movable):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (rows, indices, squared norms) of all pairs within the `limits`, one norm for each query.
 
-        Rows count the queries of the chunks, one group after the other. With `n_neighbors` only the nearest
-        so many of each query are sure to be among them, and some may be beyond the limit.
+        Rows count the queries of the chunks, one group after the other. With `n_neighbors`, only this number
+        of nearest targets of each query is guaranteed, and some pairs may be beyond the limit.
         """
         found: list[tuple[np.ndarray, np.ndarray, np.ndarray] | None] = [None] * len(chunks)
 
@@ -254,7 +255,7 @@ class Index(Movable):
         *,
         factor: float = 1.0,
     ) -> Callable[[int, int], None]:
-        """Return what searches a range of groups and hands over what it found.
+        """Return a function that searches a range of groups and passes on the results.
 
         The `limits` of the queries are norms; None is no limit. With `n_neighbors` of 0 all within them are
         found.
@@ -263,7 +264,7 @@ class Index(Movable):
         if limits is None:
             limits = np.full(start[-1], NO_LIMIT)
 
-        kept = local()  # by each thread: fresh memory costs time in the system
+        kept = local()  # once per thread, because requesting memory from the system takes time
 
         def make_room(room: int) -> None:
             space = LANES * max(room, STEP * n_neighbors)
@@ -294,7 +295,7 @@ class Index(Movable):
 
 
 def group_queries(queries: NamedTuple, frames: np.ndarray, sizes: np.ndarray, *, own: bool) -> Chunks:
-    """Return queries, `sizes` of them nearest to each cell, in groups of at most 64."""
+    """Return the queries in groups of at most 64; `sizes` are the numbers of queries nearest to each cell."""
     groups = -(-sizes // LANES)
     cell = np.repeat(np.arange(len(sizes)), groups)
     first = offsets(sizes)[cell] + LANES * (np.arange(len(cell)) - offsets(groups)[cell])

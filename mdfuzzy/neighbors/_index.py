@@ -63,7 +63,7 @@ class RmsdIndex(Index):
         return Slack(unit * (width + 32) * np.sqrt(norm), unit * width * norm, norm)
 
     def shrunk(self, factor: float) -> kernels.Cells:
-        """Return the cells with the boxes of their leaves as if they were smaller; 1: as they are."""
+        """Return the cells with the boxes of their leaves shrunk by a factor; 1 leaves them unchanged."""
         if factor == 1:
             return self.cells
         middle = 0.5 * (self.cells.low + self.cells.high)
@@ -71,7 +71,7 @@ class RmsdIndex(Index):
         return self.cells._replace(low=middle - half, high=middle + half)
 
     def kernel(self, queries: kernels.Queries, factor: float) -> Kernel:
-        """See `Index`: cells are taken to be smaller than they are, by `factor`."""
+        """See `Index`; cells are treated as smaller than they are by `factor`."""
         cells, slack = self.shrunk(factor), self.slack(queries)
 
         def search(chunks: Chunks, limits: np.ndarray, n_neighbors: int, *rest: object) -> int:

@@ -12,20 +12,20 @@ from mdfuzzy.neighbors._exchanged import Exchanged
 from mdfuzzy.neighbors._groups import Chunks, Index, Kernel, group_queries
 from mdfuzzy.neighbors._sketches import Axes, put_in_boxes
 
-#: The most rows of a sketch.
+#: The largest number of rows of a sketch.
 ROWS = 64
 
 
 @dataclass(frozen=True, eq=False)
 class PointIndex(Index):
-    """Points in leaves by their coordinates on principal axes, all of them multiplied by `scale`."""
+    """Points in leaves by their coordinates on principal axes; all coordinates are multiplied by `scale`."""
 
     targets: kernels.PointTargets
     queries: kernels.PointQueries
     axes: Axes
     layout: Exchanged
     scale: float
-    parts: float  # by which squared distances are divided: the atoms, where these are their coordinates
+    parts: float  # the divisor of squared distances: the number of atoms, for coordinates
 
     @property
     def order(self) -> np.ndarray:
@@ -66,12 +66,12 @@ class PointIndex(Index):
 def build_points(
     points: np.ndarray, *, symmetry: Symmetry | None = None, parts: float = 1.0, n_jobs: int | None = None
 ) -> PointIndex:
-    """Index points, (n, dimensions). With `symmetry` they are coordinates of atoms, and the distance is the
-    least over its permutations.
+    """Index points, (n, dimensions).
 
-    The distance is the Euclidean one divided by the root of `parts`: with the coordinates of so many
-    atoms, the RMSD without superposition. Points are scaled to at most 1, by a power of two, which changes
-    no digit: so squares neither overflow nor vanish.
+    With `symmetry` the points are coordinates of atoms, and the distance is the minimum over its
+    permutations. The distance is Euclidean, divided by the square root of `parts`; for the coordinates of
+    `parts` atoms this is the RMSD without superposition. Points are scaled to at most 1 by a power of two,
+    which changes no digit, so that squares neither overflow nor vanish.
     """
     largest = float(max(points.max(), -points.min()))
     scale = 2.0 ** -np.clip(np.ceil(np.log2(largest)), -500, 500) if largest > 0 else 1.0

@@ -16,12 +16,12 @@ SAMPLE = 160
 WORTH = 3
 #: The number of standard errors by which the sample must exceed the requested recall.
 MARGIN = 3
-#: Groups that are looked at first, for a factor that is nearly right, and the share of what may be missed
+#: Groups that are searched first, to find the approximate factor, and the share of the allowed misses
 #: that the margin will leave.
 FEW, LEFT = 16, 0.8
 #: Factors are multiples of 1 / GRID. The share of neighbours missed falls about as exp(-FALL factor).
 GRID, FALL = 200, 15
-#: Where the search for it begins, and the smallest.
+#: The first and the smallest factor that is tried.
 GUESS, LEAST = 80, 20
 
 
@@ -52,20 +52,20 @@ def choose_factor(
         return GRID / FALL * float(np.log(max(missed, 1e-9) / allowed))
 
     step = GUESS
-    for _ in range(3):  # a few groups are enough to come near
+    for _ in range(3):  # a few groups are enough for an approximate factor
         missed = 1 - measure(FEW, step)[0]
         step = int(np.clip(step + np.rint(lacking(missed, LEFT * (1 - recall))), LEAST, GRID - 1))
     too_small, enough, stride = LEAST - 1, GRID, 1
     while enough - too_small > 1:
         reached, error = measure(SAMPLE, step)
         change = lacking(1 - reached + MARGIN * error, 1 - recall)
-        if change > 0:  # where it is too small again and again, in strides that double
+        if change > 0:  # if it is too small repeatedly, with steps that double
             too_small, step, stride = step, step + max(int(np.ceil(change)), stride), 2 * stride
         else:
             enough, step = step, step + int(np.ceil(change))
-            if step == enough:  # a smaller one is not likely to be enough
+            if step == enough:  # a smaller factor is unlikely to be sufficient
                 break
-            if too_small >= LEAST:  # known, not just assumed
+            if too_small >= LEAST:  # measured, not assumed
                 step = min(step, (too_small + enough) // 2)
         step = min(max(step, too_small + 1), enough - 1)
     return (1.0, None) if enough == GRID else (enough / GRID, measure(SAMPLE, enough)[0])

@@ -15,7 +15,7 @@ from mdfuzzy.neighbors.blocks import Found
 
 logger = logging.getLogger("mdfuzzy")
 
-#: The largest memory of a pair within a radius, in bytes, until it is part of the graph.
+#: The largest memory, in bytes, of a pair within a radius before it is part of the graph.
 PAIR_BYTES = 64
 #: The fewest runs of queries from which the time and the number of pairs are estimated. Queries of a run are
 #: near each other and have similar numbers of pairs. On alanine dipeptide within 0.02 nm, groups of 64
@@ -67,16 +67,16 @@ class Aim(NamedTuple):
 
     n_neighbors: int
     radius: float = 0.0
-    recall: float = 1.0  # the share of the nearest frames that is enough ...
-    factor: float = 1.0  # ... for which cells are taken to be so much smaller than they are; 1 is exact
+    recall: float = 1.0  # the required share of the nearest frames ...
+    factor: float = 1.0  # ... and the factor by which cells are shrunk for it; 1 is exact
     what: str = "RMSD neighbours of {} frames"
 
     @property
     def name(self) -> str:
         """Return the prefix of block names, with all digits of the radius or the recall."""
-        if self.n_neighbors:  # all digits: what was found with another recall is something else
+        if self.n_neighbors:  # all digits, because results for another recall must not be mixed with these
             return f"neighbors-{self.n_neighbors}-{self.recall!r}".removesuffix(".0")
-        return f"within-{self.radius!r}".replace("+", "")  # a name of files; 1e16 is 1e+16, too
+        return f"within-{self.radius!r}".replace("+", "")  # for file names; 1e16 is also written 1e+16
 
     def find(self, index: Index, chunks: Chunks, n_jobs: int, *, step: int = STEP) -> dict[str, np.ndarray]:
         """Return the arrays of a block of queries, as `Nearest` or `Pairs` takes them."""
@@ -92,8 +92,9 @@ class Aim(NamedTuple):
     def measure(self, index: Index, chunks: Chunks, threads: int) -> tuple[float, float]:
         """Return the seconds for each query on so many threads and the frames found, from some queries.
 
-        Groups are taken in runs, the same number for each thread, as in the search itself, which goes on
-        faster where it has just been. The sample is about a hundredth of the queries.
+        Groups are taken in runs, the same number for each thread, as in the search itself: queries near the
+        previous ones are faster, because their data are still in the cache. The sample is about a hundredth
+        of the queries.
         """
         total = len(chunks)
         runs = threads * max(2, -(-RUNS // threads))
@@ -148,7 +149,9 @@ class LocalSearch:
         """See `Search`."""
         seconds, found = self.seconds, float(self.aim.n_neighbors)
         if seconds is None:
-            self.aim.find(self.index, self.chunks.take(np.arange(1)), self.threads)  # compiled by now
+            self.aim.find(
+                self.index, self.chunks.take(np.arange(1)), self.threads
+            )  # compile before measuring
             seconds, found = self.aim.measure(self.index, self.chunks, self.threads)
         n = len(self.chunks.frames)
         arrays = self.index.__sizeof__()
@@ -162,7 +165,7 @@ class LocalSearch:
         """See `Search`."""
         blocks, aim = [self.blocks[name] for name in names], self.aim
         if isinstance(found, Nearest):
-            # put in place at once: threads that are ahead of a store need no memory of their own
+            # written into place at once, so that threads ahead of the store need no memory of their own
             nearest = self.index.nearest_in_turn(
                 self.chunks,
                 blocks,

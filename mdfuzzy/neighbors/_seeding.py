@@ -7,7 +7,7 @@ from mdfuzzy._threads import run_ranges
 
 
 def flatten(xyz: np.ndarray, n_jobs: int | None) -> kernels.Queries:
-    """Return frames flat, padded to an even number of atoms, with what the kernels need to know of each."""
+    """Return flat frames, padded to an even number of atoms, with the data that the kernels need for each."""
     n, atoms, _ = xyz.shape
     queries = kernels.Queries(np.zeros((n, 3 * (atoms + atoms % 2)), np.float32), np.empty(n), np.empty(n))
     coordinates = np.ascontiguousarray(xyz, np.float32).reshape(n, -1)
@@ -33,7 +33,7 @@ def group_frames(
     seeds = random.choice(members, max(1, min(count, len(members))), replace=False)
     label = nearest_centres(queries, members, queries.flat[seeds], queries.norms[seeds], n_jobs)
     if len(seeds) < 2**16:
-        label = label.astype(np.uint16)  # of which numpy sorts by digits
+        label = label.astype(np.uint16)  # numpy sorts this type by radix sort
     parts = np.split(
         members[np.argsort(label, kind="stable")], np.cumsum(np.bincount(label, minlength=len(seeds)))[:-1]
     )

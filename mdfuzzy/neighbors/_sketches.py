@@ -13,7 +13,7 @@ _HELD = 4_000_000
 
 
 class Axes:
-    """Principal axes of some vectors, on which others are sketched, too.
+    """Principal axes of some vectors, on which other vectors can be sketched, too.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Axes:
         sample = vectors[:: -(-len(vectors) // _SAMPLE)].astype(np.float64)
         self.centre = sample.mean(axis=0)
         kept = dimensions if dimensions <= most else most - 1
-        if dimensions > len(sample):  # as many directions as the sample has, at most
+        if dimensions > len(sample):  # at most as many directions as the sample has rows
             values = np.linalg.svd(sample - self.centre, full_matrices=False)[2]
             kept = min(kept, len(values), most - 1)
             self.axes = values[:kept].T
@@ -56,7 +56,7 @@ class Axes:
 
 
 def put_in_boxes(sketches: Sketches) -> tuple[Boxes, Sketches]:
-    """Return targets in leaves, and their sketches in the order of these."""
+    """Return targets in leaves, and the sketches of the targets in the order of the leaves."""
     order = compact_order(sketches.rows, PART)
     ordered = Sketches(sketches.rows[order], sketches.reach[order])
     n, rows = ordered.rows.shape

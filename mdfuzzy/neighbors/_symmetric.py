@@ -1,9 +1,9 @@
 """Search neighbours under the least RMSD over permutations of equivalent atoms.
 
 Every permutation of a query is searched in the same index. The first search, of the unpermuted queries,
-limits the distance of the other searches. A target that several permutations find counts once, with its least
-distance. Permutations are isometries, so queries that are near each other stay near, and groups are permuted
-as a whole.
+limits the distance of the other searches. A target that is found with several permutations counts once, with
+its smallest distance. Permutations are isometries, so queries near each other stay near each other, and
+groups are permuted as a whole.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from mdfuzzy.neighbors._groups import Chunks, Index, Kernel
 
 
 class _Work(NamedTuple):
-    """What a thread works on."""
+    """The work space of a thread."""
 
     inner: object  # the space of the index
     targets: np.ndarray
@@ -126,10 +126,10 @@ class SymmetricIndex(Index):
 
 
 def _reach(limits: np.ndarray, sizes: np.ndarray, squares: np.ndarray, count: int) -> np.ndarray:
-    """Return how far (norms) queries have to look, given what was found: no farther than their last."""
+    """Return how far (as norms) the targets of queries can be: no farther than the last one found."""
     ends = np.cumsum(sizes)
     full = sizes == count
     farthest = np.full(len(sizes), NO_LIMIT)
-    # a little more, for the rounding of the root: an equally near frame may be the first; and never 0
+    # slightly more, because of the rounding of the root: a frame at equal distance may come first; never 0
     farthest[full] = np.maximum(np.sqrt(squares[ends[full] - 1]) * (1 + 1e-12), 1e-30)
     return np.minimum(limits, farthest)

@@ -13,9 +13,9 @@ from mdfuzzy.neighbors._groups import Chunks, Index, Kernel, group_queries
 from mdfuzzy.neighbors._seeding import flatten, permute
 from mdfuzzy.neighbors._sketches import Axes, put_in_boxes
 
-#: Rows of the sketch of a frame.
+#: The number of rows of the sketch of a frame.
 ROWS = 12
-#: Leading modes of frames, if they have at least twice as many atoms.
+#: The number of leading modes, if frames have at least twice as many atoms.
 MODES = 12
 
 
@@ -62,14 +62,14 @@ class TileIndex(Index):
 
     @property
     def slack(self) -> float:
-        """What rounding could add to the largest eigenvalue of frames of norm 1."""
+        """An upper bound of the rounding error of the largest eigenvalue, for frames of norm 1."""
         atoms = self.queries.unit.shape[1] // 3
         # of a sum of so many products, and of the scaled coordinates; see docs/theory/neighbours
         rounded = min(atoms, kernels.RUN) + atoms // kernels.RUN + 8
         return float(np.sqrt(3) * np.finfo(np.float32).eps * rounded)
 
     def kernel(self, queries: kernels.TileQueries, factor: float) -> Kernel:
-        """See `Index`: with a factor below 1, only that share of the leaves is visited."""
+        """See `Index`; with a factor below 1, only this fraction of the leaves is visited."""
         slack = self.slack
         most = int(np.ceil(factor * len(self.targets.boxes.reach)))
 
@@ -97,11 +97,10 @@ def radii(xyz: np.ndarray) -> np.ndarray:
 
 
 def leading_modes(xyz: np.ndarray, count: int) -> np.ndarray:
-    """Return the orthonormal combinations of atoms, (atoms, count), that hold most of frames, in any
-    orientation.
+    """Return orthonormal combinations of atoms, (atoms, count), that hold most of the norm of frames.
 
-    They are eigenvectors of the mean of the (atoms, atoms) products of coordinates, which no rotation
-    changes.
+    They are eigenvectors of the mean (atoms, atoms) matrix of products of coordinates, which rotations do not
+    change.
     """
     sample = xyz[:: -(-len(xyz) // max(16, 2 * xyz.shape[1] // 3))].astype(np.float64)
     columns = sample.transpose(1, 0, 2).reshape(xyz.shape[1], -1)

@@ -1,15 +1,15 @@
 """Duplicate points: how many there are, and a few of them that represent all of them in a search.
 
 No search can distinguish duplicates. It would compare each of them with all others, in a time that grows with
-the square of their number. If a point has more duplicates than neighbours are requested, any of them are the
-nearest.
+the square of their number. If a point has more duplicates than the requested number of neighbours, any of the
+duplicates are its nearest neighbours.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-#: Rows whose checksums are computed together.
+#: The number of rows whose checksums are computed together.
 _STRETCH = 16_384
 
 
@@ -65,7 +65,9 @@ def find_copies(points: np.ndarray, enough: int) -> Copies | None:
         members = order[start : start + size]  # ascending
         if (rows[members] == rows[members[0]]).all():
             keep[members[enough:]] = False
-            # The neighbours of the last kept one are the others, of the smallest numbers: also of these.
+            # The neighbours of the last kept duplicate are the other kept ones, which have the smallest
+            # numbers.
+            # They are also the neighbours of the omitted duplicates.
             same_as[members[enough:]] = members[enough - 1]
     if keep.all():
         return None

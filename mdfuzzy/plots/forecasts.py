@@ -91,7 +91,7 @@ def reliability(
         ylim=(0.0, 1.0),
         aspect="equal",
         xlabel="predicted probability of the next core",
-        ylabel="share that reached it",
+        ylabel="fraction that reached it",
     )
     ax.legend(loc="upper left", frameon=False, fontsize=9)
     open_frame(ax)

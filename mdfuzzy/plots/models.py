@@ -51,7 +51,7 @@ def implied_timescales(
     >>> dtrajs = [np.cumsum(rng.random(5000) < 0.01) % 2 for _ in range(8)]
     >>> timescales = mf.kinetics.implied_timescales(dtrajs, lags=[1, 2, 5, 10], timestep=0.5)
     >>> mf.plots.implied_timescales(timescales).get_xlabel()
-    'lag (ps)'
+    'lag time (ps)'
     """
     from matplotlib import colormaps
 
@@ -69,7 +69,7 @@ def implied_timescales(
         ax.plot(lags, values[:, at], color=color, label=f"{at + 1}", **style)
         ax.plot(lags[~known], values[~known, at], "o", color=color, markersize=4.5, markerfacecolor="white")
     if not (np.isfinite(lower) & np.isfinite(upper) | np.isnan(values)).all():
-        ax.plot([], [], "o", color="0.3", markersize=4.5, markerfacecolor="white", label="interval\nopen")
+        ax.plot([], [], "o", color="0.3", markersize=4.5, markerfacecolor="white", label="interval\nunknown")
     shown = np.concatenate([values[np.isfinite(values)], lags[:1]])
     highest = np.max(upper, where=np.isfinite(upper), initial=0.0)
     bottom, top = 0.6 * shown.min(), float(np.clip(1.2 * highest, 2.0 * shown.max(), 20.0 * shown.max()))
@@ -93,7 +93,7 @@ def implied_timescales(
     ax.set(
         xscale="log",
         yscale="log",
-        xlabel=f"lag ({unit})",
+        xlabel=f"lag time ({unit})",
         ylabel=f"implied timescale ({unit})",
         xlim=(lags.min() / 1.15, lags.max() * 1.15),
         ylim=(bottom, top),

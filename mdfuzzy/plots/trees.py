@@ -81,7 +81,7 @@ def state_tree(result: Clustering | Splits, *, ax: "Axes | None" = None) -> "Axe
                 verdict, (places[row], height), (0, 5), textcoords="offset points", bbox=_PAPER, zorder=3,
                 ha="center", va="bottom", fontsize=8, color="black" if verdict != "noise" else "0.4",
             )  # fmt: skip
-    ax.axhline(1.0, color="black", linestyle="--", linewidth=0.9, zorder=0, label="below: noise")
+    ax.axhline(1.0, color="black", linestyle="--", linewidth=0.9, zorder=0, label="noise below")
     ax.legend(loc="upper right", frameon=False, fontsize=8)
     names = [splits.name(int(peak)).replace("peak ", "peak\n") for peak in splits.peaks]
     shares = splits.basin_frames / splits.basin_frames[splits.states >= 0].sum()
@@ -89,7 +89,7 @@ def state_tree(result: Clustering | Splits, *, ax: "Axes | None" = None) -> "Axe
     ax.tick_params(axis="x", labelsize=8, length=0)
     ax.set(
         yscale="log", ylim=(bottom, 1.6 * top), xlim=(-0.7, len(splits) - 0.3),
-        ylabel="clearance (prominence / smallest that is not noise)", xlabel="state, fraction of its frames",
+        ylabel="clearance (prominence / noise threshold)", xlabel="state, fraction of its frames",
     )  # fmt: skip
     open_frame(ax)
     return ax

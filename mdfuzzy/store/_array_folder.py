@@ -31,8 +31,8 @@ class ArrayFolder:
     """Store named dictionaries of arrays in a folder: NAME.json, and NAME-TAG.ARRAY.npy for larger arrays.
 
     The arrays are written first, under a new tag. Then the JSON file, which names them, replaces the old one.
-    So a name has either all its old arrays or all its new ones, whenever the writer dies. Every file has a
-    checksum (CRC-32), which is verified when the file is read.
+    So a name has either all its old arrays or all its new ones, even if the writing process is killed. Every
+    file has a checksum (CRC-32), which is verified when the file is read.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class ArrayFolder:
         kept = {stored for stored, _ in files.values()}
         for old in self.path.glob(f"{name}-*.npy"):
             if old.name not in kept and _is_array_of(name, old.name):
-                with suppress(PermissionError):  # Windows, if it is mapped; the next `put` removes it
+                with suppress(PermissionError):  # mapped, on Windows: the next `put` removes it
                     old.unlink(missing_ok=True)
 
     def remove(self) -> None:

@@ -10,13 +10,13 @@ import numpy as np
 from mdfuzzy.frames.mapping import release
 from mdfuzzy.frames.trajectories import Trajectories
 
-#: Bytes that are hashed together.
+#: The number of bytes that are hashed together.
 _PIECE = 2**26
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Hold hashes of the data on which the results depend.
+    """Hold hashes of the data, which determine the results.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Fingerprint:
         return hashlib.sha256(self.as_json().encode()).hexdigest()[:32]
 
     def as_json(self) -> str:
-        """Return it as a text that `read` takes once JSON has read it."""
+        """Return the fingerprint as a JSON text; `read` restores it from the parsed text."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -61,7 +61,7 @@ class Fingerprint:
         return cls(str(content["compared"]), tuple(content["lengths"]), tuple(content["digests"]))
 
     def frames_in(self, data: Trajectories) -> np.ndarray | None:
-        """Return which frames of `data` are those of this fingerprint, ascending; None if some are missing.
+        """Return the frames of `data` that belong to this fingerprint, ascending; None if some are missing.
 
         Frames may have been added at the end of trajectories, and trajectories anywhere in their list.
 

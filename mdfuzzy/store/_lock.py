@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-#: The file whose lock stands for the folder. It stays there: removing it would let two processes in at once.
+#: The file whose lock protects the folder. It is never removed, because two processes could then hold a lock.
 LOCK = ".lock"
 
 
@@ -58,11 +58,11 @@ class FolderLock:
         finally:
             self._depth -= 1
             if self._depth == 0:
-                self._file.close()  # which gives the lock back
+                self._file.close()  # closing the file releases the lock
 
 
 def _open_no_link(path: str, flags: int) -> int:
-    """Open a file but not through a link: its target would be emptied."""
+    """Open a file, but do not follow a link, because the target of the link would be emptied."""
     try:
         return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
     except OSError:
@@ -78,7 +78,7 @@ def _lock(file: IO[str]) -> None:
     if sys.platform == "win32":
         import msvcrt
 
-        file.seek(2**30)  # beyond the text, which others read
+        file.seek(2**30)  # a byte beyond the text, which other processes read
         try:
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         except OSError:

@@ -101,7 +101,7 @@ class OldRun:
         return found
 
     def _valid(self, timestep: float | None) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-        """Yield the saved steps whose keys are those that version 0.1 would give them now."""
+        """Yield the saved steps whose keys equal the keys that version 0.1 would compute now."""
         settings = {name: inf if value == "inf" else value for name, value in self.run["settings"].items()}
         keys = {"data": self.run["fingerprint"]}
         arrays: dict[str, dict[str, np.ndarray]] = {}

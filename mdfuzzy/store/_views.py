@@ -53,7 +53,7 @@ class FinishedRun:
         return np.zeros(shape, dtype)
 
     def parts(self, name: str, *, key: str) -> ArrayFolder:
-        """Refuse: a step that asks for its parts is about to be computed."""
+        """Raise an error: a step that requests its parts is about to be computed."""
         damaged = "".join(f" {each}." for each in self._saved.damaged)
         raise InputValueError(
             f"{self._path} is not finished: the step {name!r} is missing.{damaged} Run it again, and it "
@@ -62,11 +62,11 @@ class FinishedRun:
 
 
 class StepMissingError(Exception):
-    """A step is not among the saved ones."""
+    """A step has not been saved."""
 
 
 class SavedSteps:
-    """Arrays of steps by name, whatever their keys were, which are put elsewhere under the keys asked for.
+    """Arrays of steps by name, with any keys, which are saved elsewhere under the requested keys.
 
     Parameters
     ----------
@@ -107,5 +107,5 @@ class SavedSteps:
         return np.zeros(shape, dtype)
 
     def parts(self, name: str, *, key: str) -> ArrayFolder:
-        """End the run: a step that asks for its parts is about to be computed."""
+        """End the run: a step that requests its parts is about to be computed."""
         raise StepMissingError(name)

@@ -152,7 +152,7 @@ class RunDir:
         """
         self._run.read_or_refuse()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # given when the run was made, and kept with it
+            warnings.simplefilter("ignore", UserWarning)  # given when the run was made, and saved with it
             if data is None:
                 features = self._run.features()
                 data = None if features is None else features.weighted()  # the weights may have changed since
@@ -215,7 +215,7 @@ class RunDir:
         with self.lock():
             fingerprint = self.check(data)
             for folder in (self._data.path, self.path, *(self.path / name for name in ("plots", "exports"))):
-                remove_drafts(folder)  # of writers that were killed
+                remove_drafts(folder)  # left by processes that were killed
             if OldRun.is_here(self.path):
                 self._bring_up_to_date(data, fingerprint)
             self._unfinished.remove_finished()
@@ -265,16 +265,16 @@ class RunDir:
     def put(self, name: str, *, key: str = "", growing: bool = False, **arrays: np.ndarray) -> None:
         """Save `arrays` under `name` with `key`, replacing older ones; remove the parts of `name`.
 
-        With `growing` the data of the run that has begun is noted, for `earlier`.
+        With `growing`, the data of the current run is recorded, for `earlier`.
         """
         of = {_OF: np.array(self._begun[1].as_json())} if growing and self._begun is not None else {}
         self._data.put(name, key, **arrays, **of)
         self._unfinished.remove(name)
 
     def earlier(self, name: str) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
-        """Return the arrays put under `name` for some of the frames of the run that has begun, and which.
+        """Return the arrays saved under `name` for some frames of the current run, and their numbers.
 
-        None if there are none, or if these frames are not among those of the run.
+        None if there are none, or if these frames are not among the frames of the run.
         """
         arrays = self._data.get(name, key=None)
         if self._begun is None or arrays is None or _OF not in arrays:
@@ -283,7 +283,7 @@ class RunDir:
         return None if frames is None else (arrays, frames)
 
     def scratch(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
-        """Return an array of zeros for temporary data; if it is large, in a file that is deleted with it.
+        """Return an array of zeros for temporary data; a large array is in a file that is deleted with it.
 
         Parameters
         ----------

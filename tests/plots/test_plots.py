@@ -297,7 +297,7 @@ def timescales(**changes) -> mf.kinetics.ImpliedTimescales:
 
 def test_implied_timescales_in_a_unit_that_fits():
     ax = mf.plots.implied_timescales(timescales())
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("lag (ns)", "implied timescale (ns)")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("lag time (ns)", "implied timescale (ns)")
     np.testing.assert_allclose(ax.lines[0].get_xydata(), [[0.02, 5.0], [0.2, 5.1], [2.0, 5.2]])
     assert ax.get_xscale() == ax.get_yscale() == "log"
     labels = [ax.yaxis.get_major_formatter()(value) for value in ax.yaxis.get_majorticklocs()]
@@ -310,7 +310,7 @@ def test_implied_timescales_in_a_unit_that_fits():
     ):
         mf.plots.implied_timescales(timescales(), lag=-1.0)
     in_frames = mf.plots.implied_timescales(timescales(unit="frames"))
-    assert in_frames.get_xlabel() == "lag (frames)"
+    assert in_frames.get_xlabel() == "lag time (frames)"
 
 
 def test_intervals_end_where_timescales_are_shorter_than_the_lag():
@@ -332,7 +332,7 @@ def test_timescales_without_an_interval_are_hollow_and_the_hidden_region_is_shad
     region = ax.collections[-1].get_paths()[0]
     assert region.contains_point((1.0, 0.5))  # a timescale of half the lag
     assert not region.contains_point((1.0, 2.0))
-    assert legend(ax) == ["1", "2", "interval\nopen"]
+    assert legend(ax) == ["1", "2", "interval\nunknown"]
 
 
 def test_timescales_that_are_all_unknown_can_be_drawn():

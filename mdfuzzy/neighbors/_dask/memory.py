@@ -57,9 +57,7 @@ class Layout:
         return self.shards > 1
 
     def room_for_index(self, workers: Workers) -> float:
-        """Return how many bytes an index on each worker may have, in memory and in the message that brings
-        it.
-        """
+        """Return the allowed size of an index on each worker in bytes, as an object and as a message."""
         return inf if workers.memory is None else max(0.0, USABLE * workers.memory - PROCESS) / 3
 
     def __str__(self) -> str:
@@ -123,8 +121,8 @@ def choose_layout(
     if layout == "sharded" or (layout is None and limit is not None and chosen.memory > limit):
         for shards in _possible_shards(len(workers.addresses), n, n_neighbors):
             size = -(-n // shards)
-            held = -(-shards // len(workers.addresses)) + 1  # and one that was another worker's
-            # of each block in flight its queries and what was found, there when it comes and when it goes
+            held = -(-shards // len(workers.addresses)) + 1  # and a copy of the shard of another worker
+            # for each block in progress: its queries and its results, on arrival and on departure
             passing = 2 * (threads + 1) * min(block, size) * (2 * frame + n_neighbors * 60)
             memory = PROCESS + held * index_bytes(size, atoms) + 2 * frame * size + passing
             if not chosen.sharded or memory < chosen.memory:
@@ -135,7 +133,7 @@ def choose_layout(
 
 
 def whole_layout(workers: Workers, index_size: int, n_neighbors: int) -> Layout:
-    """Return the layout with an index of so many bytes on every worker, or raise if it does not fit there.
+    """Return the layout with an index of a given size (bytes) on every worker, or raise if it does not fit.
 
     Examples
     --------
@@ -149,7 +147,8 @@ def whole_layout(workers: Workers, index_size: int, n_neighbors: int) -> Layout:
 def _memory_of_all(workers: Workers, index_size: int, n_neighbors: int) -> int:
     """Return the bytes on a worker that has the whole index.
 
-    The message and what is made of it are there at the same time; so are a part's indices and squares.
+    The message and the index made from it are in memory at the same time, and so are the indices and squares
+    of a part.
     """
     threads = -(-workers.threads // len(workers.addresses))
     return PROCESS + 2 * index_size + threads * TASK * LANES * n_neighbors * 40

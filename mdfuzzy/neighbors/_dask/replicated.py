@@ -41,7 +41,7 @@ class ScatteredSearch(LocalSearch):
 
     def announce(self, to_do: int) -> None:
         """See `Search`; the memory applies to each worker."""
-        self.aim.find(self.index, self.chunks.take(np.arange(1)), 1)  # compiled by now
+        self.aim.find(self.index, self.chunks.take(np.arange(1)), 1)  # compile before measuring
         seconds, found = self.aim.measure(self.index, self.chunks, 1)
         n = len(self.chunks.frames)
         pairs, duration = self.aim.pairs(n * found), spell(seconds * to_do / self.workers.threads)
@@ -91,7 +91,7 @@ def _submitter(client: "Client", index: Index, chunks: Chunks) -> Callable[..., 
     return submit
 
 
-# --- on a worker: a thread of its own for each task, so no more inside
+# --- on a worker: each task has a thread of its own, so it starts no further threads
 
 
 def _find(index: Index, chunks: Chunks | None, groups: slice, aim: Aim) -> dict[str, np.ndarray]:

@@ -45,7 +45,7 @@ class Block(NamedTuple):
     shard: int
     part: int  # of the frames of the shard ...
     parts: int  # ... in so many parts
-    rows: np.ndarray | None  # or other queries, which ones
+    rows: np.ndarray | None  # or the numbers of other queries
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -114,7 +114,7 @@ class ShardedSearch:
         aim = self.aim._replace(n_neighbors=min(self.aim.n_neighbors, len(index) - 1))
         seconds, found = aim.measure(index, index.own_chunks(), 1)
         n = len(self.xyz) if self.others is None else len(self.others)
-        # of all frames so many more are within a radius, and take as much longer at most
+        # among all frames there are proportionally more within a radius, which take at most as much longer
         pairs, growth = self.aim.pairs(n * found * step), GROWTH if self.aim.n_neighbors else 1
         duration = spell(seconds * step**growth * to_do / self.workers.threads)
         task = self.aim.task(n, len(self.xyz), to_do)
@@ -136,7 +136,7 @@ class ShardedSearch:
             yield name, block["rows"]
 
     def _build(self) -> list[list["Future"]]:
-        """Let the workers make the shards, with as many copies of each as there are workers for.
+        """Let the workers build the shards, with as many copies of each as the number of workers allows.
 
         They read files that all of them can access, and otherwise receive the coordinates.
         """
@@ -149,7 +149,7 @@ class ShardedSearch:
         digests = [_digest(self.xyz[each]) if files else "" for each in members]
         copies: list[list[Future]] = [[] for _ in members]
         with warnings.catch_warnings():
-            # Dask warns of large arguments, but only what it keeps can be made again when a worker is lost.
+            # Dask warns of large arguments; but only arguments can be sent again when a worker is lost.
             warnings.filterwarnings("ignore", message="Sending large graph")
             for number in range(max(len(addresses), len(members))):
                 shard = number % len(members)
@@ -174,9 +174,9 @@ class ShardedSearch:
         else:
             xyz = self.others[block.rows]
             home = submit(_search_others, shards[block.shard], block.rows, xyz, self.aim)
-        # those that hold similar frames first, so that the distance that is left soon becomes short
+        # shards with similar frames first, so that the remaining distance becomes short soon
         order = sorted(range(len(shards)), key=lambda shard: abs(shard - block.shard))[1:]
-        if not self.aim.n_neighbors:  # the radius stays: to all of them at the same time
+        if not self.aim.n_neighbors:  # the radius is fixed: all shards are searched at once
             visitors = submit(_visitors_of, home)
             return submit(_finish_pairs, home, *[submit(_receive, shards[each], visitors) for each in order])
         for shard in order:
@@ -184,14 +184,14 @@ class ShardedSearch:
         return submit(_finish_nearest, home, self.aim)
 
 
-# --- on a worker: a thread of its own for each task, so no more inside
+# --- on a worker: each task has a thread of its own, so it starts no further threads
 
 
 @dataclass(frozen=True, eq=False)
 class Home(Movable):
-    """The queries of a block after the search in their own shard, and perhaps in others."""
+    """The queries of a block after the search in their own shard and possibly in others."""
 
-    rows: np.ndarray  # which queries they are
+    rows: np.ndarray  # the numbers of the queries
     found: Found
     visitors: Visitors
     atoms: float

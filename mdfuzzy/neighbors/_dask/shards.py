@@ -1,10 +1,10 @@
 """Search an index in several parts on different machines, with bitwise the same neighbours.
 
 The distance between two frames depends only on the two, and ties are resolved by the smaller index. So the
-nearest of all frames are the nearest among the nearest of each part, for any parts in any order.
+nearest of all frames are the nearest among the nearest frames of the parts, for any parts in any order.
 
-A query is searched in its own shard first. Its farthest neighbour there limits how far others can be, and
-most cells of other shards are seen to be farther at once.
+A query is searched in its own shard first. Its farthest neighbour there limits the distance of other
+neighbours, so most cells of other shards are excluded at once.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from mdfuzzy.neighbors._groups import Chunks
 from mdfuzzy.neighbors._index import RmsdIndex, build_index
 from mdfuzzy.neighbors._seeding import flatten, group_frames, nearest_centres
 
-#: Groups of frames for each shard: more make shards more compact, and take more time.
+#: Groups of frames for each shard: with more groups, shards are more compact, but dividing takes longer.
 SEEDS = 16
 
 
@@ -56,8 +56,8 @@ class Division:
 def divide(xyz: np.ndarray, n_shards: int, *, n_jobs: int | None = None) -> Division:
     """Divide centred frames, (n, atoms, 3) float32, into shards of equal size, up to one frame.
 
-    Groups of frames about seeds, in the order of a walk from each seed to the nearest that is left, are cut
-    into runs.
+    Frames are grouped around seeds. The groups are ordered by a walk from each seed to the nearest remaining
+    seed, and this sequence is cut into runs.
     """
     queries = flatten(xyz, n_jobs)
     everything, random = np.arange(len(xyz)), np.random.default_rng(0)
@@ -73,7 +73,7 @@ def divide(xyz: np.ndarray, n_shards: int, *, n_jobs: int | None = None) -> Divi
 
 
 def _walk(queries: Queries, frames: np.ndarray) -> np.ndarray:
-    """Return the places of `frames` in the order of a walk from each to the nearest that is left."""
+    """Return the places of `frames` in the order of a walk from each frame to the nearest remaining one."""
     targets, distances = frames.astype(np.int32), np.empty(len(frames))
     left = np.ones(len(frames), bool)
     walk = [0]
@@ -214,7 +214,8 @@ class Shard(Movable):
         """Return the nearest `n_neighbors` frames within the limits of the visitors, or all (0)."""
         index = _with_guests(self.index, visitors.centres)
         chunks = replace(visitors.chunks, cell=visitors.chunks.cell + len(self.index.cells.centres))
-        # a little more, for the rounding of the root: an equally near frame may be the first; and never 0
+        # slightly more, because of the rounding of the root: a frame at equal distance may come first; never
+        # 0
         limits = np.maximum(np.sqrt(visitors.limits) * (1 + 1e-12), 1e-30)
         rows, indices, squares = index.within_squares(chunks, limits, n_neighbors=n_neighbors, n_jobs=1)
         near = squares <= visitors.limits[rows]
@@ -229,8 +230,8 @@ def build_shard(xyz: np.ndarray, frames: np.ndarray) -> Shard:
 def _with_guests(index: RmsdIndex, centres: np.ndarray) -> RmsdIndex:
     """Return an index with empty cells about `centres` (flat) at the end.
 
-    Queries that are near none of its cells start from there: how far they are from a cell then follows from
-    the distance of the two centres.
+    Queries that are near none of its cells start from these: their distance from a cell then follows from the
+    distance of the two centres.
     """
     cells = index.cells
 
@@ -240,7 +241,7 @@ def _with_guests(index: RmsdIndex, centres: np.ndarray) -> RmsdIndex:
 
     added: dict[str, Any] = {name: extended(name, 0) for name in ("torques", "spreads", "axes")}
     added |= {name: extended(name, getattr(cells, name)[-1]) for name in ("cell_start", "leaf_start")}
-    added["radii"] = extended("radii", -NO_LIMIT)  # so that nobody visits a cell but those who start there
+    added["radii"] = extended("radii", -NO_LIMIT)  # so that only queries that start there visit such a cell
     added["centres"] = np.concatenate([cells.centres, centres])
     wide = centres.astype(np.float64)
     added["centre_norms"] = np.concatenate([cells.centre_norms, np.einsum("ij,ij->i", wide, wide)])
