@@ -8,7 +8,7 @@ has a closed form,
 
 .. math:: q(x) = \\int_a^x f^{-2/\\beta} \\Big/ \\int_a^b f^{-2/\\beta},
 
-with a and b the inner edges of the two cores. The cores, too, are found from the points alone.
+with a and b the inner edges of the two cores. The cores are found from the points, too.
 
 Run ``python double_well_committor.py 100000`` for up to 100,000 points.
 """

@@ -4,7 +4,7 @@ States for other programs
 
 Cluster trajectories, and write files for other programs: discrete trajectories and memberships for PyEMMA,
 structures and trajectories of the states for a molecular viewer, a table for everything else. Run as
-``python export_states.py FOLDER``; what an earlier run wrote there is replaced.
+``python export_states.py FOLDER``; files of an earlier run are replaced.
 """
 
 import sys

@@ -45,8 +45,8 @@ print("exact:", (boltzmann[x < 0].sum() / boltzmann.sum()).round(3))
 print(result.chosen["fractions"])
 
 # %%
-# The free-energy surface is that of the wells, not of the bias. The bias provides many frames on the barrier,
-# which show the transition region.
+# The free-energy surface shows the wells and not the bias. Because of the bias there are many frames on the
+# barrier, which show the transition region.
 
 fig, axes = plt.subplots(1, 3, figsize=(12, 3.4), layout="constrained")
 mf.plots.plane(data, kind="density", ax=axes[0])

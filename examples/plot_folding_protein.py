@@ -3,8 +3,8 @@ A protein that folds
 ====================
 
 A bundle of three helices, 36 residues, folds and unfolds in a Go model: beads at the alpha carbons, and
-attraction only between residues that touch in the native structure. The simulation takes seconds. From its
-files on, the steps are those for any protein: distances, slow components, states, a test of the Markov model.
+attraction only between residues that touch in the native structure. The simulation takes seconds. All steps
+after it are the same as for any protein: distances, slow components, states, a test of the Markov model.
 """
 
 import tempfile
@@ -47,7 +47,7 @@ print(f"{N} residues, {contacts.sum() // 2} native contacts")
 # The simulation
 # --------------
 #
-# Langevin dynamics (BAOAB). Springs keep the distances of first, second and third neighbours along the chain,
+# Langevin dynamics (BAOAB). Springs fix the distances of first, second and third neighbours along the chain,
 # native contacts have a 12-10 potential, and all other residues repel each other. All forces act between
 # pairs, so a structure and its mirror image are the same to the model, as they are to distances.
 
@@ -144,8 +144,8 @@ result = mf.cluster(slow)
 print(result.summary())
 
 # %%
-# The fraction of native contacts, which the clustering has not seen, tells which state is folded. The free
-# energy over it and the slowest component has two minima, and each is a state.
+# The fraction of native contacts, which the clustering has not used, shows which state is folded. The
+# free energy over this fraction and the slowest component has two minima; each of them is a state.
 
 pairs = np.argwhere(np.triu(contacts))
 near = [

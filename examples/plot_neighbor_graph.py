@@ -3,7 +3,8 @@ Directed and union neighbour graphs
 ===================================
 
 Both graphs join every point to its nearest neighbours. In the directed graph an isolated point has edges to
-its neighbours, but they have none to it. The union graph adds the reverse edges, so it is symmetric.
+its neighbours, but its neighbours have no edges to it. The union graph adds the reverse edges, so it is
+symmetric.
 """
 
 # %%

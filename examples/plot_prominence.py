@@ -2,7 +2,8 @@
 Which peaks are states: persistence and prominence
 ==================================================
 
-Noise produces many peaks of the density with a small prominence; states produce a few with a large one.
+Noise produces many peaks of the density with a small prominence; states produce a few peaks with a large
+prominence.
 """
 
 # %%

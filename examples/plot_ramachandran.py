@@ -29,7 +29,7 @@ mf.plots.ramachandran(frames, kind="free_energy", ax=axes[1])
 
 # %%
 # The torsions over time: psi changes within picoseconds, phi rarely crosses 0. The trajectories are separate,
-# so `split` cuts every per-frame array at their boundaries.
+# so `split` divides every array with one entry per frame at their boundaries.
 
 parts = list(zip(frames.split(frames.times), frames.split(frames.phi[:, 0]), strict=True))
 fig, axes = plt.subplots(

@@ -9,8 +9,8 @@ Trajectories like the bundled ones, with OpenMM (``pip install 'mdfuzzy[simulate
 ACE-ALA-NME with Amber ff99SB-ILDN in OBC implicit solvent, Langevin dynamics at 300 K, steps of 4 fs with
 heavy hydrogens and constrained bonds to them. Every trajectory starts from another conformation, heated to
 800 K, with random numbers of its own that follow from ``--seed``. It is written in pieces (heavy atoms, XTC),
-each with a checkpoint beside it: the same command continues where an interrupted one stopped, with the same
-result as if nothing had happened. Load each trajectory from its pieces::
+each with a checkpoint beside it: rerun the command to resume an interrupted simulation, with the same
+result as without the interruption. Load each trajectory from its pieces::
 
     frames = mf.load([sorted(folder.glob("*.xtc")) for folder in sorted(Path("ala2").glob("run*"))],
                      top="ala2/ala2.pdb")

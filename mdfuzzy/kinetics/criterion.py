@@ -81,7 +81,7 @@ def kinetic_criterion(
                 f"`data` must hold transitions from one core to another; {problem}. Take longer "
                 "trajectories, or beta as a number."
             )
-        warn_user(f"Only few transitions tell one beta from another: {problem}.")
+        warn_user(f"There are too few transitions to distinguish one beta from another: {problem}.")
     epsilon = check_real("epsilon", epsilon, above=0)
     use = case.scored
     outcomes = case.outcomes[use]

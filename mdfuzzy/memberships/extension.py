@@ -16,9 +16,10 @@ def _warn_of_more_within(radius: float, neighbors: Neighbors) -> None:
     full = (neighbors.distances[:, -1] <= radius) & (neighbors.distances[:, 0] > 0)
     if neighbors.k < neighbors.n_targets and full.any():
         warn_user(
-            f"All {neighbors.k} neighbours that were searched of {np.count_nonzero(full)} of "
-            f"{len(neighbors)} new points lie within the radius of the fit, {radius:g}; more may, and are "
-            f"left out. Search more neighbours: n_neighbors of more than {neighbors.k}, up to "
+            f"All {neighbors.k} neighbours found for {np.count_nonzero(full)} of "
+            f"{len(neighbors)} new points lie within the radius of the fit, {radius:g}. More points may lie "
+            f"within it; they are left out. Search more neighbours: n_neighbors of more than {neighbors.k}, "
+            f"up to "
             f"{neighbors.n_targets}."
         )
 

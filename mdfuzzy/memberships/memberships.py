@@ -286,8 +286,8 @@ def solve_memberships(
             )  # fmt: skip
     if stuck.any():
         warn_user(
-            f"{np.count_nonzero(stuck)} of {n} points have no way to any core: `lost` is 1 there, and `hard` "
-            "is -1."
+            f"{np.count_nonzero(stuck)} of {n} points have no path to any core: `lost` is 1 there, and "
+            "`hard` is -1."
         )
     if states == 1:
         warn_user("There is one state only: all memberships are 1.")

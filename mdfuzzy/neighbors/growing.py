@@ -134,7 +134,7 @@ def grow_neighbors(
     way = None
     options: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress, "store": store}
     if len(new) > _NEW * n:
-        logger.info(f"{len(new):,} of {n:,} frames are new: so many that all are searched")
+        logger.info(f"{len(new):,} of {n:,} frames are new: too many to update, so all are searched")
         return with_spare(nearest_frames(data, n_neighbors=width, **options), n_neighbors)
     if len(new):
         logger.info(f"{len(new):,} of {n:,} frames are new; the others were searched before")
@@ -144,7 +144,7 @@ def grow_neighbors(
         _copy(earlier, found)
     short = earlier.frames[found.distances[earlier.frames, n_neighbors - 1] == _END]
     if len(short):
-        logger.info(f"{len(short):,} of the earlier lists are too short: searched again")
+        logger.info(f"{len(short):,} of the earlier neighbour lists are too short and are searched again")
     left = np.union1d(new, short)
     if len(left) > _MOST * n:
         return with_spare(nearest_frames(data, n_neighbors=width, **options), n_neighbors)

@@ -246,7 +246,8 @@ def _search(
             return found
     elif aim.recall < 1 and way.name == "tiles":
         logger.info(
-            f"recall {aim.recall:g}: neighbours of neighbours are not for this search, which is exact"
+            f"recall {aim.recall:g}: this search cannot be approximated by neighbours of neighbours, so it "
+            f"is exact"
         )
     if aim.recall < 1 and way.name == "cells":
         from mdfuzzy.neighbors._recall import choose_factor

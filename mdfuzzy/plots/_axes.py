@@ -1,4 +1,4 @@
-"""What every picture needs: axes to draw on, and units that fit."""
+"""Axes, ticks and units, for all pictures."""
 
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 def new_figure(width: float = 5.2, height: float = 4.2) -> "Figure":
     """Make a figure of a size in inches.
 
-    It is not registered with pyplot, so that nobody has to close it; except in a notebook, which shows it
-    then.
+    It is not registered with pyplot, so it need not be closed; except in a notebook, which then shows it.
     """
     from matplotlib.figure import Figure
 
@@ -46,17 +45,17 @@ def figure_of(figure: "Figure | SubFigure | None", *, width: float, height: floa
 
 
 def color_bar(ax: "Axes", image: "AxesImage", label: str) -> None:
-    """Draw the colour bar of an image to the right of its axes, as high as these whatever the layout."""
+    """Draw the colour bar of an image to the right of its axes, with the same height in any layout."""
     ax.figure.colorbar(image, cax=ax.inset_axes((1.03, 0.0, 0.05, 1.0)), label=label)
 
 
 def open_frame(ax: "Axes") -> None:
-    """Leave out the lines above and to the right, which mean nothing in a diagram of curves."""
+    """Leave out the upper and the right line of the frame, which have no meaning in a diagram of curves."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
 def plain_ticks(axis: "Axis") -> None:
-    """Give a logarithmic axis ticks that say their whole number: 0.5 and 20, not powers of ten.
+    """Label the ticks of a logarithmic axis with plain numbers: 0.5 and 20, not powers of ten.
 
     Over less than three decades there are ticks between the powers.
     """

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
-#: Size of the mark of a peak, as a share of the picture.
+#: The size of the mark of a peak, relative to the picture.
 _MARK = 0.065
-#: Entries of a column of the legend.
+#: The number of entries in a column of the legend.
 LEGEND_ROWS = 16
 
 
@@ -38,7 +38,7 @@ def paint_energy(ax: "Axes", grid: Bins, guide: bool) -> None:
     energy = grid.free_energy()
     top = max(1.0, np.ceil(np.nanmax(energy)))
     image = _show(ax, grid, energy, cmap=ENERGY_MAP, vmin=0.0, vmax=top)
-    # One more bin on each side that is periodic, so that the lines reach the edge and meet across it.
+    # One more bin on each periodic side, so that contour lines reach the edge and continue on the other side.
     around = [(1, 1) if periodic else (0, 0) for periodic in grid.periodic]
     padded = np.pad(energy, around, mode="wrap")
     x, y = (
@@ -59,7 +59,7 @@ def paint_states(ax: "Axes", grid: Bins, memberships: Memberships, guide: bool) 
 
     hard, n_states = memberships.hard, memberships.values.shape[1]
     colors = np.array([to_rgb(color) for color in (*state_colors(n_states), NO_STATE)])
-    colored = colors[grid.most_common(hard)]  # -1 is the last, that of no state
+    colored = colors[grid.most_common(hard)]  # -1 is the last entry, the colour of no state
     strength = 0.6 + 0.4 * np.log1p(grid.counts) / np.log1p(grid.counts.max())
     strength = np.where(grid.counts > 0, strength, 0.0)
     _show(ax, grid, 1.0 - strength[..., None] * (1.0 - colored))

@@ -18,7 +18,7 @@ _ENTROPY, _SCORE = "#0072b2", "#d55e00"
 def beta_scan(scan: BetaScan | Clustering, *, ax: "Axes | None" = None) -> "Axes":
     """Draw the entropy of the memberships and the score by which beta is chosen, over beta.
 
-    Large beta is hot: 2 is the temperature of the simulation. An infinite one is drawn at the right end.
+    Large beta is hot: 2 is the temperature of the simulation. An infinite beta is drawn at the right end.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def beta_scan(scan: BetaScan | Clustering, *, ax: "Axes | None" = None) -> "Axes
 
 
 def _mark_choice(ax: "Axes", scan: BetaScan, used: float | None, infinity: float) -> None:
-    """Draw a line at the beta that was chosen, and one at that which was used, if it is another."""
+    """Draw a line at the chosen beta, and another line at the used beta if it is different."""
     marks = [(scan.beta, "chosen", "--")]
     if used is not None and not np.isclose(used, scan.beta, rtol=1e-9):
         marks = sorted([(scan.beta, "largest score", ":"), (used, "used", "--")])
@@ -98,7 +98,7 @@ def _mark_choice(ax: "Axes", scan: BetaScan, used: float | None, infinity: float
 
 
 def _number_betas(ax: "Axes", places: np.ndarray, infinity: float) -> None:
-    """Make the axis logarithmic, with round numbers, and infinity where it is drawn."""
+    """Make the axis logarithmic, with round numbers and a tick for infinity."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
     round_numbers = np.array([0.01, 0.03, 0.1, 0.3, 1, 2, 5, 10, 20, 50, 100, 300, 1000])
@@ -114,7 +114,7 @@ def _number_betas(ax: "Axes", places: np.ndarray, infinity: float) -> None:
 
 
 def _score_name(scan: BetaScan, result: Clustering | None) -> str:
-    """Say what the scores are: without a criterion they are the slope of the entropy."""
+    """Return the name of the scores; without a criterion they are the slope of the entropy."""
     if result is not None and result.settings.beta == "kinetic":
         return "mean log probability of the next state (nats)"
     finite = np.isfinite(scan.betas)

@@ -100,7 +100,7 @@ class Bins(ReadOnly):
     def most_common(self, labels: npt.ArrayLike) -> np.ndarray:
         """Return the label (0 or more) that most frames of each bin have; -1 where none has any.
 
-        Frames with a negative label among `labels` do not count; of equally common ones the smallest wins.
+        Frames with a negative label do not count; among equally common labels, the smallest is returned.
         With weights, it is the label that holds most of the weight.
         """
         labels = self._check_values(labels)
@@ -128,7 +128,7 @@ class Bins(ReadOnly):
         """Return minus the logarithm of the smoothed counts (`width` in bins), in kT above the lowest bin.
 
         NaN where no frame is near. It is the free energy of the molecule if the frames sample its
-        equilibrium; with weights, the weight of the frames is taken instead of their number.
+        equilibrium. With weights, the weight of the frames is used instead of their number.
         """
         counts = self.smooth_counts(width)
         masses = counts if self.weights is None else self._smooth(self.masses, width)
@@ -231,7 +231,7 @@ def check_weights(weights: npt.ArrayLike | None, n: int) -> np.ndarray | None:
 
 
 def _limits(values: np.ndarray) -> tuple[float, float]:
-    """Return the smallest and the largest value, with a margin; of equal ones a range around them."""
+    """Return the smallest and the largest value with a margin, or a range around equal values."""
     low, high = float(values.min()), float(values.max())
     margin = 0.03 * (high - low) or 0.5 * max(abs(low), 1e-3)
     return low - margin, high + margin

@@ -1,4 +1,4 @@
-"""The overview: data, states and transitions side by side; and the two coordinates that pictures have."""
+"""The overview: data, states and transitions side by side. Also the choice of the two coordinates."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -85,7 +85,7 @@ def projection_of(result: Result, residue: int | str | None) -> Projection:
         return torsions(result.data, residue)
     if result.data.metric.superpose:
         return torsions(result.data) if len(result.data.residues) == 1 else project(result.data)
-    if result.data.columns.shape[1] == 1:  # over the density, for want of a second feature
+    if result.data.columns.shape[1] == 1:  # over the density, because there is no second feature
         values = np.column_stack([result.data.columns, result.log_density])
         labels, periods = (result.data.labels[0], "log density"), (result.data.periods[0], None)
         return Projection(values, labels, periods, weights=result.weights)

@@ -11,7 +11,7 @@ from mdfuzzy.plots.places import push_apart
 
 #: The least distance of two states, in units of the mean length of a link.
 _CLOSEST = 0.75
-#: How much longer a link with ten times fewer transitions is, in units of the shortest link.
+#: The additional length of a link with ten times fewer transitions, in units of the shortest link.
 _LONGER = 0.5
 #: Where a label may be on its line, from one end (0) to the other, the best place first.
 _ON_LINE = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74)
@@ -19,7 +19,7 @@ _ON_LINE = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74)
 
 @dataclass(frozen=True)
 class Link:
-    """Two states, the number of frames between them, and how often trajectories went across, if known."""
+    """Two states, the number of frames between them, and the number of transitions, if known."""
 
     pair: tuple[int, int]
     size: int
@@ -27,7 +27,7 @@ class Link:
 
 
 def list_links(transition_regions: TransitionRegions) -> list[Link]:
-    """List the transition regions, and then the pairs that have none but were passed between."""
+    """List the transition regions, and then the pairs of states with transitions but no transition region."""
     pairs, moves = transition_regions.pairs.tolist(), transition_regions.transitions
     counts = [None] * len(pairs) if moves is None else moves.tolist()
     rows = zip(pairs, transition_regions.sizes.tolist(), counts, strict=True)
@@ -55,10 +55,10 @@ def link_lengths(links: Sequence[Link]) -> np.ndarray:
 
 
 def layout_states(n_states: int, links: Sequence[Link]) -> np.ndarray:
-    """Put the states so that distances on paper follow the lengths of the links between them, (K, 2).
+    """Place the states so that their distances follow the lengths of the links between them, (K, 2).
 
-    The squared relative errors of all distances are made small, from states on a circle (Kamada and Kawai).
-    The two nearest states are 1 apart.
+    The sum of squared relative errors of all distances is minimised, beginning with states on a circle
+    (Kamada and Kawai). The two nearest states are 1 apart.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def layout_states(n_states: int, links: Sequence[Link]) -> np.ndarray:
         np.add.at(gradient, j, -slope)
         return float(np.sum(error**2)), gradient.ravel()
 
-    # A bend of a straight chain changes the stress in fourth order only: on until nothing is gained.
+    # A bend of a straight chain changes the stress only in fourth order, so iterate until nothing is gained.
     options = {"ftol": 1e-16, "gtol": 1e-12, "maxiter": 1000}
     start = steps.max() / 2 * circle.ravel()
     found = minimize(stress, start, jac=True, method="L-BFGS-B", options=options)

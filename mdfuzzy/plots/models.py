@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 _ESTIMATED, _PREDICTED = "#0072b2", "#d55e00"
-_MOST_PANELS = 6  # states whose transition probabilities still can be read side by side
+_MOST_PANELS = 6  # the largest number of states whose transition probabilities can be read side by side
 
 
 def implied_timescales(

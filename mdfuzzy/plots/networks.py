@@ -100,7 +100,7 @@ def state_network(
     radii = np.maximum(_LARGEST * np.sqrt(shares / max(shares.max(), 1e-9)), _SMALLEST)
     reach = radii.max() + 0.3
     (left, bottom), (right, top) = places.min(axis=0) - reach, places.max(axis=0) + reach
-    width = 5.6 * float(np.clip(np.sqrt(n_states / 6), 1.0, 2.5))  # more states need more paper
+    width = 5.6 * float(np.clip(np.sqrt(n_states / 6), 1.0, 2.5))  # more states need a larger figure
     ax = axes_of(
         ax, width=width, height=width * float(np.clip((top - bottom) / (right - left), 0.35, 1)) + 0.5
     )

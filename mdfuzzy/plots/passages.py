@@ -31,11 +31,11 @@ _GREY = "#8b96a5"
 def state_pathways(result: Clustering, *, n_pathways: int = 8) -> "Figure":
     """Draw how the molecule gets from one state to another: fluxes, pathways and passage times.
 
-    Above, the states lie at their committors, the probability to reach the final state before the initial
+    Above, the states lie at their committors, the probability of reaching the final state before the initial
     one. The area of a circle is the population; the width of an arrow is the net flux, labelled with its
     share of the total flux (arrows of less than 1 % are left out). Below are the pathways, with the share of
     the flux that each carries, and the mean first-passage times. Black lines are intervals; an arrow-head
-    means that an interval is open.
+    means that an interval has no limit.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def _draw_fluxes(
         ax.scatter(x, y, sizes[at] ** 2, color, edgecolors="black", linewidths=0.8, clip_on=False, zorder=3)
         ink = "white" if np.dot(to_rgb(color), (0.299, 0.587, 0.114)) < 0.55 else "black"
         ax.text(x, y, str(state), color=ink, ha="center", va="center", fontweight="bold", zorder=4)
-    ax.set_xlabel(f"committor: probability to reach state {paths.target} before state {paths.source}")
+    ax.set_xlabel(f"committor: probability of reaching state {paths.target} before state {paths.source}")
     words = (
         f"from state {paths.source} to state {paths.target} in {duration(paths.time, paths.unit)} on average"
     )
@@ -145,7 +145,7 @@ def _draw_fluxes(
 
 
 def _levels(committor: np.ndarray, on_way: np.ndarray, arrows: list[tuple[int, int]]) -> np.ndarray:
-    """Return the height of each state: the ends at 0, the others above and below, off the arrows of others.
+    """Return the height of each state: the ends at 0, the others above and below, away from other arrows.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def _orders(rows: list[int]) -> Iterator[tuple[int, ...]]:
 
 
 def _covered(places: np.ndarray, inside: list[int], arrows: list[tuple[int, int]]) -> float:
-    """Return by how much arrows come too near to states that are not theirs."""
+    """Return the total overlap of arrows with states that they do not connect."""
     cost = 0.0
     for start, end in arrows:
         way = places[end] - places[start]
@@ -230,7 +230,7 @@ def _draw_times(ax: "Axes", model: Equilibrium, paths: Pathways, on_way: np.ndar
 
 
 def _list_rows(ax: "Axes", count: int) -> None:
-    """Let rows run downwards, and leave out the ticks beside their names."""
+    """List rows from top to bottom, and leave out the ticks beside their names."""
     ax.set_ylim(count - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     open_frame(ax)

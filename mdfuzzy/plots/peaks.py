@@ -32,7 +32,7 @@ class _Choice:
 def persistence_diagram(
     peaks: Persistence | Clustering, *, prominence: float | None = None, ax: "Axes | None" = None
 ) -> "Axes":
-    """Draw every peak by the log density where it is born and where it dies.
+    """Draw every peak at the log densities of its birth and its death.
 
     States lie far below the diagonal, noise near it, in the grey band. A peak that never dies lies at the
     bottom.
@@ -160,9 +160,9 @@ def prominences(
     heights = choice.peaks.prominences
     order = np.argsort(-heights, kind="stable")[:shown]
     finite = heights[np.isfinite(heights) & (heights > 0)]
-    # Peaks that never die reach beyond every scale: they end at a line of their own.
+    # The prominence of peaks that never die is infinite: they are drawn up to a line of their own.
     top = 3 * max(finite.max(initial=choice.prominence), choice.prominence)
-    # The smallest of noise say nothing and would stretch the scale.
+    # The smallest peaks of noise are not informative and would stretch the scale.
     low = max(0.6 * min(heights[order].min(), choice.prominence), 0.02 * choice.prominence)
     numbers = {int(peak): number for number, peak in enumerate(choice.states)}
     colors = state_colors(n_states)
@@ -216,7 +216,7 @@ def _number_states(ax: "Axes", marks: dict[int, tuple[float, float]]) -> None:
 
 
 def _choose(peaks: Persistence | Clustering, prominence: float | None) -> _Choice:
-    """Find the threshold and the states: those of a clustering, unless another threshold is asked for."""
+    """Find the threshold and the states: those of a clustering, unless another threshold is requested."""
     check_type("peaks", peaks, Persistence, Clustering)
     found = peaks.peaks if isinstance(peaks, Clustering) else peaks
     if isinstance(peaks, Clustering) and prominence is None:

@@ -51,9 +51,10 @@ _NAME = re.compile(
     "ensembles|ensemble-maps|timescales|chapman-kolmogorov|reliability|fractions|"
     r"(state|timeline|series)-\d+|difference-\d+-\d+"
 )
-#: Timelines that are written, at most.
+#: The largest number of timelines that are written.
 _TIMELINES = 4
-#: States that get a picture of their own unless one is asked for by its number: each takes seconds.
+#: The number of states with pictures of their own, which take seconds each; others can be requested by
+#: number.
 _STATES = 20
 
 
@@ -135,7 +136,7 @@ def write_plots(
             return projection, projection.bin()
 
     if residue is not None or result.data is None:
-        plane()  # an error comes before any work
+        plane()  # errors are raised before any work
     pictures = _pictures(result, plane)
     if timescales is not None:
         lag = None if test is None else test.lag_times[0]
@@ -154,7 +155,7 @@ def write_plots(
         unseen_figures(),
     ):
         for name in chosen:
-            # Without the time of writing the same picture gives the same bytes.
+            # Without the time of writing, equal pictures are identical files.
             metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(format)
             figure = cast("Figure", pictures[name]())
             figure.savefig(stage / f"{name}.{format}", format=format, dpi=dpi, metadata=metadata)
@@ -187,7 +188,7 @@ def _chosen(
 
 
 def _pictures(result: Result, plane: Plane) -> dict[str, Picture]:
-    """Return what draws each picture of a result, by name."""
+    """Return the functions that draw the pictures of a result, by name."""
     pictures = _maps(result, plane)
     if isinstance(result, Clustering):
         pictures |= _evidence(result, plane)
@@ -229,7 +230,7 @@ def _maps(result: Result, plane: Plane) -> dict[str, Picture]:
 
 
 def _evidence(result: Clustering, plane: Plane) -> dict[str, Picture]:
-    """Return the pictures of what a clustering found beside the states themselves."""
+    """Return the pictures of the evidence for the states of a clustering."""
     pictures: dict[str, Picture] = {
         "persistence": lambda: persistence_diagram(result).figure,
         "prominences": lambda: prominences(result).figure,

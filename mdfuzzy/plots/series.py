@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from mdfuzzy.frames.trajectories import Trajectories
 
-#: Frames that are drawn: more points do not fit into the picture.
+#: The largest number of frames that are drawn: more points do not fit into the picture.
 _MOST = 4000
 
 

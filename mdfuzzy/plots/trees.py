@@ -24,8 +24,8 @@ def state_tree(result: Clustering | Splits, *, ax: "Axes | None" = None) -> "Axe
     """Draw the tree of states, with the verdict on every split.
 
     Each state is a vertical line that ends where it splits from another one. The height is the clearance: the
-    prominence in units of the smallest prominence that is not noise, at the level of smoothing where it is
-    largest. Splits above the dashed line, at 1, are not noise.
+    prominence divided by the smallest prominence that noise does not explain, at the level of smoothing where
+    this ratio is largest. Splits above the dashed line, at 1, are not noise.
 
     Parameters
     ----------
@@ -96,9 +96,9 @@ def state_tree(result: Clustering | Splits, *, ax: "Axes | None" = None) -> "Axe
 
 
 def _places(splits: Splits) -> np.ndarray:
-    """Return the place of each row from left to right: a split is beside what it splits from.
+    """Return the place of each row from left to right: a state is beside the state from which it splits.
 
-    Later splits come nearer than earlier ones, so no two branches cross.
+    Later splits are nearer to it than earlier splits, so branches do not cross.
     """
     row: list[int] = []
     for peak, parent in zip(splits.peaks.tolist(), splits.parents.tolist(), strict=True):

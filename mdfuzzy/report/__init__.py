@@ -1,4 +1,4 @@
-"""The report: one HTML page with everything that a clustering found, to look at and to send on."""
+"""The report: one self-contained HTML page with all results of a clustering."""
 
 from mdfuzzy.report.notebook import notebook_html
 from mdfuzzy.report.page import write_report

@@ -39,7 +39,7 @@ def fractions_figure(found: EnsembleComparison) -> dict[str, Any]:
 
 
 def ensembles_texts(result: Clustering, found: EnsembleComparison) -> dict[str, str]:
-    """Return what stands for the names in the template."""
+    """Return the texts that replace the names in the template."""
     return {
         "tables": _fractions(found) + "".join(_differences(found)),
         "confidence": f"{100 * found.confidence:g} %",

@@ -13,7 +13,7 @@ from mdfuzzy.report.packing import rounded
 
 #: Ink, lines and accents of the page; page.css has the same.
 INK, PALE, ACCENT = "#1f2933", "#9aa5b1", "#b3261e"
-#: A test of more states than this is drawn for staying in a state only.
+#: With more states than this, only the probabilities of staying in a state are drawn.
 _MAX_GRID = 5
 
 
@@ -24,7 +24,7 @@ def axis(title: str = "", **more: Any) -> dict[str, Any]:
 
 
 def log_ticks(values: np.ndarray) -> dict[str, Any]:
-    """Return the ticks of a logarithmic axis for positive `values`, each with its whole number.
+    """Return the ticks of a logarithmic axis for positive `values`, labelled with plain numbers.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def see_through(color: str, opacity: float) -> str:
 
 
 def beta_figure(result: Clustering) -> dict[str, Any]:
-    """Draw the entropy of the memberships against beta, the score that chose it if there is one, and beta."""
+    """Draw the entropy of the memberships against beta, the score (if one was used), and the chosen beta."""
     scan, beta = cast("BetaScan", result.beta_scan), result.memberships.beta
     finite = np.isfinite(scan.betas)
     curves = [("entropy −Σ μ ln μ", -scan.entropy, "#0072b2", "y")]
@@ -99,7 +99,7 @@ def beta_figure(result: Clustering) -> dict[str, Any]:
 
 
 def process_colors(number: int) -> list[str]:
-    """Return colours of the processes of a Markov model, dark to light: none is that of a state."""
+    """Return colours for the processes of a Markov model, dark to light; no state has one of them."""
     shades = np.linspace(0.0, 1.0, max(number, 1))[:number, None]
     dark, light = np.array([35.0, 25.0, 66.0]), np.array([190.0, 160.0, 215.0])
     return ["#" + "".join(f"{round(part):02x}" for part in dark + shade * (light - dark)) for shade in shades]
@@ -167,7 +167,7 @@ def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str, **place:
 
 
 def prediction_figure(test: ChapmanKolmogorov) -> dict[str, Any]:
-    """Draw what the model predicts over several lags, and what is estimated there."""
+    """Draw predicted and estimated transition probabilities over several lags."""
     number = len(test.states)
     pairs = [(a, b) for a in range(number) for b in range(number)]
     columns = number

@@ -52,7 +52,7 @@ class Solution:
 def solutions(result: Result) -> list[Solution]:
     """Return the memberships at every beta that was solved for, the coldest first.
 
-    At the beta that was used they are those of all frames.
+    At the beta of the clustering, these are the memberships of all frames.
     """
     found = [Solution(result.memberships.beta, result.memberships.values)]
     scan = result.beta_scan if isinstance(result, Clustering) else None
@@ -66,9 +66,9 @@ def solutions(result: Result) -> list[Solution]:
 
 
 def projections(result: Result) -> dict[str, Callable[[], Projection]]:
-    """Return what makes the planes that the plot can show, by name: one per residue, or a single other one.
+    """Return functions that make the planes of the plot, by name: one per residue, or a single other one.
 
-    They are made one at a time, because those of many residues would fill the memory.
+    Planes are made one at a time, because the planes of many residues would fill the memory.
     """
     data = result.data
     if data is None:
@@ -77,7 +77,7 @@ def projections(result: Result) -> dict[str, Callable[[], Projection]]:
         residues: dict[str, Callable[[], Projection]]
         residues = {name: partial(torsions, data, place) for place, name in enumerate(data.residues)}
         components: dict[str, Callable[[], Projection]] = {_COMPONENTS: partial(project, data)}
-        # One pair of torsions shows all of a dipeptide; of a protein each shows next to nothing.
+        # One pair of torsions describes a dipeptide completely, but hardly anything of a protein.
         return residues if len(residues) == 1 else components | residues
     return {} if data.columns.shape[1] < 2 else {"features": partial(project, data)}
 
@@ -86,13 +86,14 @@ def describe_maps(result: Result) -> dict[str, Any] | None:
     """Return all that the interactive plot needs, ready for JSON; None if there are no two coordinates.
 
     The frames are binned, for every residue and beta: the state of most frames in a bin, the mean of their
-    second-highest memberships, and the mean memberships of each state. Where the molecule has very many
-    residues the bins get wider, then only the beta that was used is kept, then only the first residues.
+    second-highest memberships, and the mean memberships of each state. For a molecule with very many
+    residues, bins are made wider, then only the beta of the clustering is kept, and then only the first
+    residues.
     """
     planes = projections(result)
     if not planes:
         return None
-    # The first plane has all betas and fine bins. The many residues of a protein share what is left.
+    # The first plane has all betas and fine bins. The residues of a protein share the remaining space.
     few = len(planes) <= _PANELS + 1
     first = planes if few else dict(list(planes.items())[:1])
     kept, solved, number = _within_budget(first, solutions(result), result)
@@ -181,14 +182,14 @@ def _describe_plane(
 
 
 def _energies(grid: Bins, cells: np.ndarray) -> list[float | None]:
-    """Return the free energy of bins in kT above the lowest, by the weight of their frames; None for none."""
+    """Return the free energy of bins in kT above the lowest, by weights of frames; None for empty bins."""
     masses = grid.masses.reshape(-1)
     with np.errstate(divide="ignore"):
         return list(rounded(np.log(masses.max() / masses[cells]), 3))
 
 
 def _hard(values: np.ndarray) -> np.ndarray:
-    """Return the state of each row of memberships; -1 where there is none, or one too many for a byte."""
+    """Return the state of each row of memberships; -1 if none, or if its number does not fit into a byte."""
     state = values.argmax(axis=1)
     return np.where((values.max(axis=1) > 0) & (state < NOWHERE), state, -1)
 

@@ -19,7 +19,7 @@ _WIDE, _NARROW = np.array([900.0, 364.0]), np.array([310.0, 364.0])
 def network_figure(result: Result) -> dict[str, Any]:
     """Draw the states as circles, and transition regions and transitions as lines between them.
 
-    A trace holds in its ``meta`` what differs on a narrow screen.
+    The ``meta`` of a trace has the values for a narrow screen.
     """
     colors = state_colors(result.n_states)
     whole = "all frames" if result.weights is None else "the weight"
@@ -97,7 +97,7 @@ def _link_numbers(
     middles = label_places(ends, widths, per_pixel * 18, places, per_pixel * radii)
     shown = np.isfinite(middles[:, 0])
     x, y = rounded(np.where(shown[:, None], middles, ends.mean(axis=1)).T)
-    back = [18 if len(text) < 4 else 24 for text in texts]  # behind a number: white, as its paper
+    back = [18 if len(text) < 4 else 24 for text in texts]  # behind a number: white, like the background
     marker = {"size": back, "color": "#ffffff", "opacity": [0.9 if one else 0 for one in shown]}
     texts = [text if one else "" for text, one in zip(texts, shown, strict=True)]
     return {"x": x, "y": y, "text": texts, "marker": marker}

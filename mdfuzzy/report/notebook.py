@@ -1,4 +1,4 @@
-"""Results as a notebook shows them: a compact table of the states, and a picture."""
+"""The HTML representation of results in a notebook: a compact table of the states, and a picture."""
 
 import base64
 import io
@@ -15,13 +15,13 @@ from mdfuzzy.plots.figures import overview
 from mdfuzzy.plots.showing import unseen_figures
 from mdfuzzy.report.words import share, span
 
-#: States that the table shows, at most.
+#: The largest number of states in the table.
 _MAX_STATES = 20
 _CELL = "padding:2px 12px 2px 0;text-align:right"
 
 
 def notebook_html(result: Clustering | Assignment | StateTable) -> str:
-    """Return a result as a notebook shows it.
+    """Return the HTML representation of a result for a notebook.
 
     Parameters
     ----------

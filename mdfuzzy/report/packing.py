@@ -1,4 +1,4 @@
-"""Numbers inside a page: JSON that HTML cannot misread, with large arrays in a compact form."""
+"""Numbers inside a page: JSON that is safe in HTML, with large arrays in a compact form."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def quantize(shares: np.ndarray) -> np.ndarray:
 
 
 def rounded(values: npt.ArrayLike, digits: int = 5) -> Any:
-    """Return an array as nested lists of numbers with so many significant digits; None for NaN and infinity.
+    """Return an array as nested lists of rounded numbers; None for NaN and infinity.
 
     Examples
     --------

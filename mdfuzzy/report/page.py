@@ -34,9 +34,9 @@ from mdfuzzy.report.structures import describe_structures
 _TITLE = "Metastable states and transitions"
 #: Our own JavaScript, in the order in which the page needs it.
 _SCRIPTS = ("common.js", "map.js", "structures.js", "peaks.js", "timeline.js", "start.js")
-#: Who made the 3D view.
+#: The origin of the 3D viewer.
 _VIEWER_WORDS = " 3D view: 3Dmol.js 2.5.5 (BSD licence, N. Rego and D. Koes, Bioinformatics 31 (2015) 1322)."
-#: The sections, in order, with their titles and what stands in the bar at the top.
+#: The sections, in order, with their titles and their names in the navigation bar.
 _SECTIONS = {
     "states": ("States", "States"),
     "ensembles": ("What differs between the ensembles", "Ensembles"),
@@ -68,8 +68,8 @@ def write_report(
     and why, and interactive plots: the frames over phi and psi (of any residue; over two principal components
     or features where there are none) at every beta that was solved for, the structures of states and
     transitions in 3D, the peaks with a threshold that can be moved, the network of states, and the
-    memberships over time. The frames are binned: the page stays below 10 MB for millions of frames, and half
-    of it is plotly.js.
+    memberships over time. The frames are binned, so the page is smaller than 10 MB even for millions of
+    frames; half of it is plotly.js.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def refuse_page(path: Path) -> None:
 
 
 def is_report(path: Path) -> bool:
-    """Whether a file is a report that we wrote, and not a link."""
+    """Whether a file is a report written by mdfuzzy, and not a link."""
     if path.is_symlink() or not path.is_file():
         return False
     with open(path, "rb") as file:
@@ -232,7 +232,7 @@ def _texts(
     timescales: ImpliedTimescales | None,
     test: ChapmanKolmogorov | None,
 ) -> dict[str, str]:
-    """Return what stands for the names in the templates of the sections."""
+    """Return the texts that replace the names in the templates of the sections."""
     transition_regions = result.transition_regions
     own = _clustering_texts(result) if isinstance(result, Clustering) else _assignment_texts(result)
     return own | {
@@ -287,19 +287,19 @@ def _scale(colors: list[str]) -> list[list[object]]:
 
 
 def _policy_hash(script: str) -> str:
-    """Return what a content security policy calls a script by, so that no other script runs in the page."""
+    """Return the name of a script in a content security policy, so that no other script runs in the page."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode('utf-8')).digest()).decode('ascii')}'"
 
 
 def _fill(name: str, texts: dict[str, str]) -> str:
-    """Return a template with texts in the place of its names."""
+    """Return a template with its names replaced by texts."""
     return Template(_read(name)).substitute(texts)
 
 
 def _viewer() -> str:
     """Return 3Dmol.js."""
     text = (files("mdfuzzy.report") / "viewer" / "3Dmol-min.js").read_text(encoding="utf-8")
-    return text.replace("</script", "<\\/script")  # inside texts of the program
+    return text.replace("</script", "<\\/script")  # in strings of the script
 
 
 def _read(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The peaks of the density with their prominences, and memberships over time: what two of the plots show."""
+"""The data of two plots: the peaks of the density with their prominences, and memberships over time."""
 
 import numpy as np
 
@@ -8,16 +8,16 @@ from mdfuzzy.pipeline.clustering import Clustering
 from mdfuzzy.report.packing import pack, quantize, rounded
 from mdfuzzy.report.structures import torsion_text
 
-#: Peaks of less prominence than so many others are not drawn.
+#: The largest number of peaks that are drawn, the most prominent first.
 _MAX_PEAKS = 400
-#: Trajectories that can be looked at, and points in time along each.
+#: The largest numbers of trajectories in the plot, and of points in time along each.
 _MAX_TRAJECTORIES, _MAX_TIMES = 24, 500
 
 
 def describe_peaks(result: Clustering) -> dict[str, object]:
     """Return the most prominent peaks, from high to low prominence, ready for JSON.
 
-    A prominence that is infinite is None, and so is such a death.
+    Infinite prominences and deaths are None.
     """
     peaks = result.peaks
     kept = np.argsort(-peaks.prominences, kind="stable")[:_MAX_PEAKS]
@@ -57,7 +57,7 @@ def describe_timeline(result: Result) -> dict[str, object] | None:
         starts = np.unique(np.linspace(0, len(values), _MAX_TIMES, endpoint=False).astype(np.int64))
         sizes = np.diff(np.append(starts, len(values)))
         means = np.add.reduceat(values, starts, axis=0) / sizes[:, None]
-        # Totals in front, so that the rounded shares of a stretch add up to what they should.
+        # Cumulative sums, so that the rounded memberships of a stretch add up to 1.
         totals = np.cumsum(means, axis=1)
         trajectories.append(
             {"times": rounded(factor * moments[starts], 7), "totals": pack(quantize(np.clip(totals, 0, 1)))}

@@ -15,11 +15,11 @@ from mdfuzzy.report.packing import pack, rounded
 
 #: A protein of more residues than this is shown as a cartoon, a smaller molecule as sticks.
 _STICKS = 12
-#: More structures than this are not offered; the states come first, then the largest transition regions.
+#: The largest number of structures: the states come first, then the largest transition regions.
 _MAX_STRUCTURES = 60
-#: More positions than this are not put into the page: then side chains are left out.
+#: The largest number of positions in the page; with more, side chains are left out.
 _MAX_POSITIONS = 120_000
-#: Atoms nearer than this are bonded, where no topology says so, in nm: a C-C bond has 0.154.
+#: Without a topology, atoms nearer than this (nm) are bonded; a C-C bond has 0.154.
 _BOND_LENGTH = 0.17
 #: The atom that stands for a residue of a protein or a nucleic acid, and how far two neighbours of a chain
 #: can be apart, in nm: 0.38 between trans alphas, up to 0.7 between phosphates.
@@ -31,7 +31,7 @@ View = Literal["sticks", "cartoon", "trace"]
 
 @dataclass(frozen=True)
 class Molecule:
-    """What is drawn of a molecule.
+    """The parts of a molecule that are drawn.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ def describe_structures(result: Result) -> dict[str, object] | None:
 
 
 def find_molecule(frames: Trajectories, xyz: np.ndarray | None = None) -> Molecule:
-    """Return which atoms and bonds of the frames to draw; `xyz` (s, atoms, 3) are the structures."""
+    """Return the atoms and bonds of the frames to draw; `xyz` (s, atoms, 3) are the structures."""
     topology = frames.topology
     if topology is None:
         return _bare_molecule(cast("np.ndarray", frames.coordinates)[0])
@@ -182,7 +182,7 @@ def _pieces(traced: list, xyz: np.ndarray | None) -> dict[int, int]:  # type: ig
 
 
 def place_of(data: Trajectories | None, frame: int) -> str:
-    """Say where a frame is: in which trajectory, and at which place in it."""
+    """Return the trajectory of a frame and its place in it, as text."""
     if data is None:
         return f"{frame:,}"
     trajectory, within = data.locate(frame)

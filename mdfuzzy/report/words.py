@@ -1,4 +1,4 @@
-"""What the page says in words and tables, as HTML."""
+"""The texts and tables of the page, as HTML."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ from mdfuzzy.report.structures import place_of, torsion_text
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, words: Sequence[int] = ()) -> str:
-    """Return a table: `heads` are texts, the cells of `rows` HTML, and the columns `words` no numbers."""
+    """Return a table: `heads` are texts, cells of `rows` are HTML, and the columns `words` are no numbers."""
     kinds = ["" if column in words else ' class="number"' for column in range(len(heads))]
     head = "".join(
         f"<th scope=col{kind}>{escape(text)}</th>" for kind, text in zip(kinds, heads, strict=True)
@@ -63,7 +63,7 @@ def _percent(value: float) -> str:
 
 
 def span(low: float | None, high: float | None) -> str:
-    """Write the range of a share; nothing if it is not known.
+    """Write the interval of a share; empty if it is not known.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def span(low: float | None, high: float | None) -> str:
 
 
 def headline(result: Result) -> str:
-    """Return the numbers that come first."""
+    """Return the numbers at the top of the page."""
     data, memberships = result.data, result.memberships
     cards = [("state" if result.n_states == 1 else "states", f"{result.n_states}", "")]
     if result.transition_regions is not None:
@@ -117,7 +117,7 @@ def lead(result: Result) -> str:
 
 
 def interval(found: ImpliedTimescales | ChapmanKolmogorov | None) -> str:
-    """Say what the bands around curves are."""
+    """Describe the bands around curves."""
     if found is None or not found.n_bootstrap:
         return "none"
     words = f"{100 * found.confidence:g} % intervals from {found.n_bootstrap} {found.drawn}"
@@ -128,7 +128,7 @@ def interval(found: ImpliedTimescales | ChapmanKolmogorov | None) -> str:
 
 
 def atoms(structures: dict[str, Any] | None) -> str:
-    """Say how a molecule is drawn."""
+    """Describe how a molecule is drawn."""
     if structures is None:
         return ""
     if structures["view"] == "trace":
@@ -139,7 +139,7 @@ def atoms(structures: dict[str, Any] | None) -> str:
 
 
 def plane_note(shown: dict[str, Any] | None) -> str:
-    """Explain principal components, where the map shows them."""
+    """Explain principal components if the map shows them."""
     if shown is None or not any(plane["name"].startswith("principal") for plane in shown["planes"]):
         return ""
     return (
@@ -208,7 +208,7 @@ _TEXTS = (
 
 
 def _few_torsions(result: Result) -> bool:
-    """Whether there are few enough residues for their torsions to say something in a table."""
+    """Whether there are few enough residues to list their torsions in a table."""
     return result.data is not None and 0 < len(result.data.residues) <= _MAX_RESIDUES
 
 
@@ -257,7 +257,7 @@ def transition_regions_table(result: Result) -> str:
 
 
 def choices(result: Clustering) -> str:
-    """Return what was chosen automatically and why, and how robust the choice is where that was tested."""
+    """Return the automatic choices with reasons, and the tests of their robustness."""
     lines = [f"<dt>{escape(name)}</dt><dd>{escape(why)}</dd>" for name, why in result.chosen.items()]
     if result.k_scan is not None:
         lines.append(f"<dt>other values of k</dt><dd>{escape(str(result.k_scan))}</dd>")
@@ -269,7 +269,7 @@ def choices(result: Clustering) -> str:
 
 
 def splits_table(result: Clustering) -> str:
-    """Return the table of splits, and what else says how many states there are."""
+    """Return the table of splits, and other evidence for the number of states."""
     if result.splits is None:
         return "<p>The states were merged manually.</p>"
     splits, colors = result.splits, state_colors(result.n_states)

@@ -20,8 +20,8 @@ _FEW = 0.1
 class StateNames:
     """Hold the names of the states of a run, and the changes since the previous run.
 
-    Every run numbers its states again, by their density. A name stays with the state that holds most of its
-    frames.
+    Every run numbers its states again, by the size of their basins. A name stays with the state that holds
+    most of its frames.
 
     Attributes
     ----------

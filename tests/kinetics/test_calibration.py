@@ -344,7 +344,8 @@ def test_criterion_is_the_skill_of_the_next_core(chain):
 def test_few_transitions_are_few_reasons():
     data, labels = mf.Features(np.zeros((6, 1))), [0, -1, 1, 1, -1, 0]
     with pytest.warns(
-        UserWarning, match=r"Only few transitions tell one beta from another: .* go 2 times from"
+        UserWarning,
+        match=r"too few transitions to distinguish one beta from another: .* go 2 times from",
     ):
         score = mf.kinetics.kinetic_criterion(data, labels)
     with pytest.raises(ValueError, match=r"`memberships` must have shape \(6, 2\), .*; got \(5, 2\)"):

@@ -54,7 +54,7 @@ def test_linear_weights_are_those_printed(kind):
     targets = np.where(_solver.reaches_target(graph.indptr, graph.indices, cores.core_of), cores.core_of, 2)
     expected = hitting_probabilities(probs, targets, 3)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".* points have no way to any core")
+        warnings.filterwarnings("ignore", ".* points have no path to any core")
         mu = mf.solve_memberships(graph, logf, cores, beta=beta, walk_weights="linear")
     assert_allclose(np.column_stack([mu.values, mu.lost]), expected, rtol=0, atol=1e-9)
     assert np.isnan(mu.exponent)
@@ -103,7 +103,7 @@ def test_gaussian_kernel_on_a_radius_graph():
     targets[~_solver.reaches_target(graph.indptr, graph.indices, targets)] = 2
     expected = hitting_probabilities(dense_walk_of_connected(graph, logs), targets, 3)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".* points have no way to any core")
+        warnings.filterwarnings("ignore", ".* points have no path to any core")
         mu = mf.solve_memberships(graph, log_density, cores, beta=1 / 1.5, kernel="gaussian", bandwidth=0.5)
     assert mu.exponent == pytest.approx(0.5)
     assert_allclose(mu.values, expected[:, :2], rtol=0, atol=1e-9)
@@ -221,7 +221,7 @@ def test_mass_lost_on_a_directed_graph_is_returned_per_point():
         [0, 1, 3, 4, 5, 7, 8], [1, 0, 2, 3, 2, 1, 5, 4], np.ones(8), kind="directed", n_targets=6, k=2
     )
     cores = mf.Cores(np.zeros(6), [0, -1, -1, -1, -1, 1], [0, 5], np.ones(2))
-    with pytest.warns(UserWarning, match="2 of 6 points have no way to any core"):
+    with pytest.warns(UserWarning, match="2 of 6 points have no path to any core"):
         mu = mf.solve_memberships(graph, np.zeros(6), cores, beta=1.0)
     assert_allclose(mu.values, [[1, 0], [0.5, 0], [0, 0], [0, 0], [0.25, 0.5], [0, 1]], rtol=0, atol=1e-10)
     assert_allclose(mu.lost, [0, 0.5, 1, 1, 0.25, 0], rtol=0, atol=1e-10)
@@ -234,7 +234,7 @@ def test_components_without_a_core_and_isolated_points_are_flagged():
         [0, 1, 3, 4, 5, 6, 6], [1, 0, 2, 1, 4, 3], np.ones(6), kind="radius", n_targets=6, radius=1.0
     )
     cores = mf.Cores(np.zeros(6), [0, -1, 1, -1, -1, -1], [0, 2], np.ones(2))
-    with pytest.warns(UserWarning, match="3 of 6 points have no way"):
+    with pytest.warns(UserWarning, match="3 of 6 points have no path"):
         mu = mf.solve_memberships(graph, np.zeros(6), cores)
     assert_array_equal(mu.lost, [0, 0, 0, 1, 1, 1])
     assert_allclose(mu.values[1], [0.5, 0.5], rtol=0, atol=1e-12)
@@ -402,8 +402,9 @@ def test_new_frames_with_more_neighbours_within_the_radius_than_were_searched():
 
     with pytest.warns(
         UserWarning,
-        match=r"All 2 neighbours that were searched of 1 of 3 new points lie within the radius of the fit, "
-        r"2\.5; more may, and are left out\. Search more neighbours: n_neighbors of more than 2, up to 3\.",
+        match=r"All 2 neighbours found for 1 of 3 new points lie within the radius of the fit, "
+        r"2\.5\. More points may lie within it; they are left out\. Search more neighbours: n_neighbors of "
+        r"more than 2, up to 3\.",
     ):
         extend(near, far, same)
     with warnings.catch_warnings():

@@ -37,7 +37,7 @@ class Walk:
         cores = mf.Cores(np.zeros(len(self.graph)), self.core_of, np.array(peaks), np.ones(self.n_states))
         options = {} if self.bandwidth is None else {"kernel": "gaussian", "bandwidth": self.bandwidth}
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", ".* points have no way to any core")
+            warnings.filterwarnings("ignore", ".* points have no path to any core")
             found = mf.solve_memberships(self.graph, self.log_density, cores, beta=self.beta, **options)
         return np.column_stack([found.values, found.lost])
 

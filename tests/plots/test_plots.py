@@ -524,7 +524,7 @@ def test_pathways_show_committors_fluxes_shares_and_times(ring):
     found = mf.estimate_model(ring, source=first, target=opposite, lag_time=1)
     figure = mf.plots.state_pathways(found)
     fluxes, shares, times = figure.axes
-    assert fluxes.get_xlabel() == f"committor: probability to reach state {opposite} before state {first}"
+    assert fluxes.get_xlabel() == f"committor: probability of reaching state {opposite} before state {first}"
     assert f"from state {first} to state {opposite} in " in fluxes.get_title()
     numbers = [text for text in fluxes.texts if text.get_text() in "0123" and text.get_text()]
     at = {int(text.get_text()): text.get_position() for text in numbers}

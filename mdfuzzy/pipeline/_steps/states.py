@@ -59,7 +59,8 @@ def tree(
     if found.in_time is not None and found.in_time.large and found.dependent:
         warn_user(
             f"Many neighbours are close in time: {found.in_time}. The frames are equivalent to "
-            f"{found.n_independent:,.0f} independent frames. Fewer frames (`stride`) lose nothing; more or "
+            f"{found.n_independent:,.0f} independent frames. Reading every Nth frame (`stride`) loses "
+            f"nothing; more or "
             "longer trajectories help."
         )
     return found
