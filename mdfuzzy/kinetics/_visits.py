@@ -222,6 +222,6 @@ def _reason(exits: int, ratio: float, bound: float, min_exits: int, min_ratio: f
     if exits < min_exits:
         return f"it was left for another state only {counted(exits, 'time')}, too few to decide"
     return (
-        f"its dwell time is {ratio:.2g} times (lower bound {bound:.2g}) that of frames in random order; "
-        f"{min_ratio:g} times is required"
+        f"its dwell time is {ratio:.2g} times as long as with the frames in random order (lower bound "
+        f"{bound:.2g}); at least {min_ratio:g} times is required"
     )
