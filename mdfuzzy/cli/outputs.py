@@ -11,6 +11,7 @@ import click
 import mdfuzzy as mf
 from mdfuzzy import __version__
 from mdfuzzy._atomic import refuse_links, remove_recorded, whole_file
+from mdfuzzy._messages import counted
 from mdfuzzy.exports.kinds import KINDS, kinds_of
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def write_pictures(
         tests = mf.validate_model(result)
     timescales, test = _tests(tests)
     paths = mf.plots.write_plots(folder, result, timescales=timescales, test=test, kinds=kinds, **options)
-    yield f"{len(paths)} pictures in {folder}"
+    yield f"{counted(len(paths), 'picture')} in {folder}"
 
 
 def write_exports(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mdfuzzy._messages import counted, duration, warn_user
+from mdfuzzy._messages import counted, duration, time_unit, warn_user
 
 #: The relative difference from the given times above which times of a file are wrong; less is rounding.
 _TOLERANCE = 0.01
@@ -87,3 +87,21 @@ def even_step(times: list[np.ndarray]) -> float | None:
     latest = max(float(np.abs(part).max()) for part in times)
     even = step > 0 and np.abs(steps - step).max() <= 0.01 * step + 1e-6 * latest
     return float(f"{step:.6g}") if even else None
+
+
+def time_words(times: list[np.ndarray]) -> str:
+    """Return the lengths of trajectories and the time between frames in words."""
+    total = sum(float(part[-1] - part[0]) for part in times)
+    length = _time(total)
+    if all(len(part) == 1 for part in times):
+        return length
+    if all(np.ptp(part) == 0 for part in times):
+        return "all frames of a trajectory at the same time (timestep gives the time between them)"
+    step = even_step(times)
+    return f"{length}, frames at uneven times" if step is None else f"{length}, a frame every {_time(step)}"
+
+
+def _time(value: float) -> str:
+    """Write a time in ps with four digits, in the most readable unit."""
+    factor, unit = time_unit(abs(value), "ps")
+    return f"{factor * value:.4g} {unit}"

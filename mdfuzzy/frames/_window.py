@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdfuzzy._check import InputValueError, check_int, check_real
-from mdfuzzy._messages import warn_user
+from mdfuzzy._messages import time_unit, warn_user
 from mdfuzzy.frames._readers import Piece
 
 
@@ -35,7 +35,7 @@ class Window:
                 check_real(name, getattr(self, name), remedy="It is a time in ps.")
         if self.begin is not None and self.end is not None and self.begin > self.end:
             raise InputValueError(
-                f"`begin` must not be later than `end`; got {self.begin:g} ps and {self.end:g} ps."
+                f"`begin` must not be later than `end`; got {_time(self.begin)} and {_time(self.end)}."
             )
         if self.timestep is not None:
             check_real("timestep", self.timestep, above=0, remedy="It is the time between frames in ps.")
@@ -71,11 +71,17 @@ class Window:
     def warn_of_no_frames(self, pieces: list[Piece], spans: list[tuple[float, float]]) -> None:
         """Warn that a trajectory has no frames in the window."""
         warn_user(
-            f"{pieces[0].name} is left out: it has no frames {self}, but from {min(spans)[0]:g} to "
-            f"{max(end for _, end in spans):g} ps."
+            f"{pieces[0].name} is left out: it has no frames {self}, but from {_time(min(spans)[0])} to "
+            f"{_time(max(end for _, end in spans))}."
         )
 
     def __str__(self) -> str:
-        begin = "" if self.begin is None else f"from {self.begin:g} ps"
-        end = "" if self.end is None else f"to {self.end:g} ps"
+        begin = "" if self.begin is None else f"from {_time(self.begin)}"
+        end = "" if self.end is None else f"to {_time(self.end)}"
         return " ".join(filter(None, [begin, end]))
+
+
+def _time(value: float) -> str:
+    """Write a time in ps with all its digits, in the most readable unit."""
+    factor, unit = time_unit(abs(value), "ps")
+    return f"{factor * value:.10g} {unit}"

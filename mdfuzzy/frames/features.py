@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from mdfuzzy._check import InputTypeError, InputValueError, check_finite, check_type, read_only
 from mdfuzzy._messages import shorten
+from mdfuzzy.frames._clock import time_words
 from mdfuzzy.frames._columns import (
     check_column_weights,
     check_periods,
@@ -226,6 +227,8 @@ class Features(Trajectories):
             parts[0] += f": {shorten(self.names)}"
         elif len(self.periodic):
             parts.append(f"periodic columns {shorten(self.periodic.tolist())}")
+        if self.times is not None:
+            parts.append(time_words(self.split(self.times)))
         return f"Features({'; '.join(parts + self._weighted_words())})"
 
     @property
@@ -275,8 +278,9 @@ class Features(Trajectories):
 
     @property
     def title(self) -> str:
-        """The first names in words; empty if the columns have none."""
-        return "" if self._names is None else shorten(self.names)
+        """The molecule and the first names in words; empty if there are none."""
+        names = "" if self._names is None else shorten(self.names)
+        return "; ".join(filter(None, [self.molecule, names]))
 
     def subset(self, frames: np.ndarray) -> Features:
         """Return the vectors of `frames`, numbers over all trajectories, as one trajectory."""

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mdfuzzy._check import InputTypeError, InputValueError, read_only
-from mdfuzzy._messages import counted, shorten, time_unit
-from mdfuzzy.frames._clock import even_step
+from mdfuzzy._messages import counted, shorten
+from mdfuzzy.frames._clock import time_words
 from mdfuzzy.frames._frame_numbers import ascending_frames
 from mdfuzzy.frames._provenance import Source, chosen_sources
 from mdfuzzy.frames.ensembles import Ensembles
@@ -26,8 +26,6 @@ from mdfuzzy.frames.weights import chosen_weights, frame_weights
 if TYPE_CHECKING:
     import mdtraj as md
 
-#: Molecules with more residues than this are described without their sequence.
-_MAX_NAMED = 12
 #: The number of iterations that find the images and their mean, and the number of frames in the mean.
 _ROUNDS, _SAMPLE = 3, 2000
 _STRETCH = 262_144  # frames checked together
@@ -196,8 +194,7 @@ class Frames(Trajectories):
         """The molecule and the loaded atoms in words."""
         parts = [self.selection or f"{self.n_atoms} atoms"]
         if self.topology is not None:
-            names = [residue.name for residue in self.topology.residues]
-            parts.insert(0, "-".join(names) if len(names) <= _MAX_NAMED else f"{len(names):,} residues")
+            parts.insert(0, self.molecule)
         return "; ".join(parts)
 
     def subset(self, frames: np.ndarray) -> Self:
@@ -289,7 +286,7 @@ class Frames(Trajectories):
         parts = [f"{counted(len(self), 'frame')} of {self.n_atoms} atoms in {self.n_trajectories} trajector"]
         parts[0] += "y" if self.n_trajectories == 1 else "ies"
         if self.times is not None:
-            parts.append(_span(self.split(self.times)))
+            parts.append(time_words(self.split(self.times)))
         if self.residues:
             parts.append(f"phi and psi of {shorten(self.residues)}")
         parts += self._weighted_words()
@@ -327,7 +324,7 @@ class Frames(Trajectories):
         for number, length in enumerate(self.lengths):
             sources = [source for source in self.sources if source.trajectory == number]
             names = [os.path.relpath(s.path, folder) if s.path else type(s.data).__name__ for s in sources]
-            span = f", {_span([times[number]])}" if times is not None else ""
+            span = f", {time_words([times[number]])}" if times is not None else ""
             files = f": {shorten(names)}" if names else ""
             lines.append(f"trajectory {number}{files}: {length:,} frames{span}")
         return "\n".join(lines)
@@ -371,21 +368,3 @@ def _check_atoms(expected: list[str], atoms: list[str]) -> None:
         f"`data` must have the atoms of `result`; got {difference}. Load it with the same `atoms`, and with "
         "the topology of the same molecule."
     )
-
-
-def _span(times: list[np.ndarray]) -> str:
-    """Return the lengths of trajectories and the time between frames in words."""
-    total = sum(float(part[-1] - part[0]) for part in times)
-    length = _time(total)
-    if all(len(part) == 1 for part in times):
-        return length
-    if all(np.ptp(part) == 0 for part in times):
-        return "all frames of a trajectory at the same time"
-    step = even_step(times)
-    return f"{length}, frames at uneven times" if step is None else f"{length}, a frame every {_time(step)}"
-
-
-def _time(value: float) -> str:
-    """Write a time in ps with four digits, in the most readable unit."""
-    factor, unit = time_unit(abs(value), "ps")
-    return f"{factor * value:.4g} {unit}"

@@ -19,6 +19,9 @@ from mdfuzzy.frames.metric import Metric
 from mdfuzzy.frames.structures import Structures
 from mdfuzzy.frames.weights import Weights, effective_frames, frame_weights
 
+#: Molecules with more residues than this are described without their sequence.
+_MAX_NAMED = 12
+
 if TYPE_CHECKING:
     from mdfuzzy.frames.symmetry import Symmetry
 
@@ -123,6 +126,14 @@ class Trajectories(Structures, ABC):
     @abstractmethod
     def width(self) -> str:
         """The size of a frame in words, such as ``"10 atoms"``."""
+
+    @property
+    def molecule(self) -> str:
+        """The sequence of a small molecule, or the number of residues; empty if there is no topology."""
+        if self.topology is None:
+            return ""
+        names = [residue.name for residue in self.topology.residues]
+        return "-".join(names) if len(names) <= _MAX_NAMED else f"{len(names):,} residues"
 
     @property
     @abstractmethod

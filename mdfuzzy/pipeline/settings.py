@@ -283,7 +283,7 @@ class Settings:
             object.__setattr__(self, each.name, value)
         if self.n_states is not None and self.prominence is not None:
             raise InputValueError(
-                f"`n_states` must be None if `prominence` is given; got {self.n_states} and "
+                f"`n_states` must not be given together with `prominence`; got {self.n_states} and "
                 f"{self.prominence:g}. Leave one of them out."
             )
 

@@ -100,9 +100,13 @@ def persistence_diagram(
     )
     _number_states(ax, marks)
     ax.annotate(
-        "never dies", (0.3, bottom), (0, 3), xycoords=("axes fraction", "data"), textcoords="offset points",
-        color="0.35", fontsize=8,
-    )  # fmt: skip
+        "never dies",
+        (1.01, bottom),
+        xycoords=("axes fraction", "data"),
+        va="center",
+        color="0.35",
+        fontsize=8,
+    )
     ax.legend(loc="upper left", frameon=False, fontsize=9)
     open_frame(ax)
     return ax
@@ -153,6 +157,8 @@ def prominences(
     >>> mf.plots.prominences(peaks, prominence=1.0).get_yscale()
     'log'
     """
+    from matplotlib.ticker import MaxNLocator
+
     choice = _choose(peaks, prominence)
     n_states = len(choice.states)
     shown = max(40, 4 * n_states) if shown is None else check_int("shown", shown, 1)
@@ -192,20 +198,24 @@ def prominences(
         xlim=(0, len(order) + 1),
         ylim=(low, 1.5 * top),
     )
-    _number_states(ax, marks)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    for state, at in marks.items():
+        ax.annotate(
+            str(state), at, (0, 7), textcoords="offset points", ha="center", fontweight="bold", fontsize=9
+        )
     ax.legend(loc="upper right", bbox_to_anchor=(1.0, 0.9), frameon=False, fontsize=9)
     open_frame(ax)
     return ax
 
 
 def _number_states(ax: "Axes", marks: dict[int, tuple[float, float]]) -> None:
-    """Write the numbers of states beside their marks, so that none covers another; the limits must be set."""
+    """Write the numbers of states beside their marks, so that none covers a mark; the limits must be set."""
     if not marks:
         return
     to_axes = ax.transData + ax.transAxes.inverted()
     places = to_axes.transform(np.array(list(marks.values())))
     wide = len(str(max(marks))) > 1
-    moved = push_apart(places + np.array([0.03, 0.025]), 0.055 if wide else 0.04)
+    moved = push_apart(places + np.array([0.03, 0.025]), 0.055 if wide else 0.04, fixed=places)
     for number, place, at in zip(marks, places, moved, strict=True):
         far = np.linalg.norm(at - place) > 0.06
         line = {"arrowstyle": "-", "color": "0.5", "linewidth": 0.6} if far else None

@@ -3,8 +3,8 @@
 import numpy as np
 
 
-def push_apart(places: np.ndarray, least: float) -> np.ndarray:
-    """Move places (K, 2) that are nearer to each other than `least` until none is.
+def push_apart(places: np.ndarray, least: float, *, fixed: np.ndarray | None = None) -> np.ndarray:
+    """Move places (K, 2) that are nearer than `least` to each other, or to `fixed` ones, until none is.
 
     Examples
     --------
@@ -13,19 +13,21 @@ def push_apart(places: np.ndarray, least: float) -> np.ndarray:
            [0.53, 0.5 ],
            [0.1 , 0.2 ]])
     """
-    places = places.copy()
+    own = len(places)
+    places = places.copy() if fixed is None else np.concatenate([places, fixed])
     for _ in range(100):
         still = True
         for j in range(1, len(places)):
-            for i in range(j):
+            for i in range(min(j, own)):
                 apart = places[j] - places[i]
                 distance = np.linalg.norm(apart)
                 if distance < 0.999 * least:
                     direction = apart / distance if distance > 1e-9 else np.array([1.0, 0.0])
-                    push = (least - distance) / 2 * direction
-                    places[i] -= push
-                    places[j] += push
+                    push = (least - distance) * direction
+                    share = 0.5 if j < own else 0.0  # a fixed place stays
+                    places[i] -= (1 - share) * push
+                    places[j] += share * push
                     still = False
         if still:
             break
-    return places
+    return places[:own]

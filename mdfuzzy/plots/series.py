@@ -39,7 +39,7 @@ def feature_series(
     trajectory : int
         Which one, counted from 0.
     columns : sequence of int, optional
-        Which features; the first three by default.
+        Which features; the first four by default.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def feature_series(
         raise InputValueError(f"`memberships` must be of the same frames, {len(data)}; got {memberships!r}.")
     trajectory = check_int("trajectory", trajectory, 0, data.n_trajectories - 1)
     width = data.columns.shape[1]
-    chosen = range(min(3, width)) if columns is None else columns
+    chosen = range(min(4, width)) if columns is None else columns
     chosen = [check_int("columns", at, 0, width - 1, remedy="So many features there are.") for at in chosen]
     start = int(np.concatenate([[0], np.cumsum(data.lengths)])[trajectory])
     length = int(data.lengths[trajectory])

@@ -135,7 +135,7 @@ def timescales_figure(timescales: ImpliedTimescales, lag: float | None) -> dict[
             f"implied timescale ({unit})",
             type="log",
             automargin=True,
-            **log_ticks(np.append(lag_times, values)),
+            **log_ticks(np.concatenate([lag_times, values.ravel(), upper[np.isfinite(upper)]])),
         ),
         "legend": {"orientation": "h", "y": -0.3, "yanchor": "top"},
     }

@@ -26,13 +26,15 @@ def describe_kinetics(result: Result) -> dict[str, str] | None:
     model, paths = result.equilibrium, result.pathways
     if model is None or paths is None:
         return None
-    caution = ""
+    lag = duration(model.lag_time, model.unit)
+    caution = f"Lag time of the model: {lag}."
     if result.validation is not None:
         caution = escape(result.validation.reason)
+        if not caution.startswith(f"At a lag time of {lag},"):
+            caution = f"Lag time of the model: {lag}. {caution}"
         if result.validation.test is not None and result.validation.test.passed is False:
             caution += f" <b>{_FAILED}</b>"
     return {
-        "kinetics_lag": duration(model.lag_time, model.unit),
         "kinetics_reason": caution,
         "kinetics_interval": _interval(model),
         "populations": _populations(result, model),
@@ -76,6 +78,8 @@ def _populations(result: Clustering, model: Equilibrium) -> str:
 def _energies(low: float | None, high: float | None) -> str:
     if low is None and high is None:
         return "unknown"
+    if low == high == 0:
+        return "reference"
     ends = ["−∞" if low is None else f"{low:.2f}", "∞" if high is None else f"{high:.2f}"]
     return " to ".join(end.replace("-", "−") for end in ends)
 

@@ -22,8 +22,8 @@ _FEWEST_BINS = 24
 _RESIDUE_BINS = 36
 #: Residues of a small peptide, which are all shown side by side.
 _PANELS = 9
-#: The name of the plane of principal components.
-_COMPONENTS = "principal components"
+#: The names of the planes of principal components, and of two features.
+_COMPONENTS, _FEATURES = "principal components", "features"
 #: The size of the number of a state, as a share of the map.
 _MARK = 0.075
 #: A frame whose highest membership is less than this is between states.
@@ -73,13 +73,17 @@ def projections(result: Result) -> dict[str, Callable[[], Projection]]:
     data = result.data
     if data is None:
         return {}
+    residues: dict[str, Callable[[], Projection]]
+    residues = {name: partial(torsions, data, place) for place, name in enumerate(data.residues)}
     if data.metric.superpose:
-        residues: dict[str, Callable[[], Projection]]
-        residues = {name: partial(torsions, data, place) for place, name in enumerate(data.residues)}
         components: dict[str, Callable[[], Projection]] = {_COMPONENTS: partial(project, data)}
         # One pair of torsions describes a dipeptide completely, but hardly anything of a protein.
         return residues if len(residues) == 1 else components | residues
-    return {} if data.columns.shape[1] < 2 else {"features": partial(project, data)}
+    if data.columns.shape[1] < 2:
+        return {}
+    if len(residues) > 1 and data.names[:2] == (f"phi {data.residues[0]}", f"psi {data.residues[0]}"):
+        return residues  # the first of which has the first two features
+    return {_FEATURES: partial(project, data)} | (residues if len(residues) <= _PANELS else {})
 
 
 def describe_maps(result: Result) -> dict[str, Any] | None:
@@ -112,7 +116,7 @@ def describe_maps(result: Result) -> dict[str, Any] | None:
         "weighted": result.weights is not None,
         "fractions": rounded([_mean(result, each, each.values) for each in solved], 4),
         "between": rounded([_mean(result, each, each.values.max(axis=1) < CERTAIN) for each in solved], 3),
-        "panels": few and len(planes) > 2,
+        "panels": few and len(planes) - (_COMPONENTS in planes or _FEATURES in planes) > 1,
         "hidden": len(planes) - len(described),
         "planes": [
             {

@@ -18,7 +18,9 @@ from mdfuzzy.plots.colors import state_colors
 from mdfuzzy.report.structures import place_of, torsion_text
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, words: Sequence[int] = ()) -> str:
+def table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], *, words: Sequence[int] = (), kind: str = ""
+) -> str:
     """Return a table: `heads` are texts, cells of `rows` are HTML, and the columns `words` are no numbers."""
     kinds = ["" if column in words else ' class="number"' for column in range(len(heads))]
     head = "".join(
@@ -28,7 +30,8 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, words: Sequenc
         "<tr>" + "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row, strict=True)) + "</tr>\n"
         for row in rows
     )
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+    start = f'<table class="{kind}">' if kind else "<table>"
+    return f'<div class="scroll">{start}<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
 
 
 def chip(state: int, colors: Sequence[str]) -> str:
@@ -53,13 +56,17 @@ def share(value: float) -> str:
     --------
     >>> share(0.1234), share(0.00123), share(1e-6), share(0.0)
     ('12.3 %', '0.123 %', 'below 0.001 %', '0 %')
+    >>> share(0.08), share(1.0)
+    ('8.00 %', '100 %')
     """
     return f"{_percent(value)} %"
 
 
 def _percent(value: float) -> str:
     """Write a share in per cent, never with an exponent."""
-    return "below 0.001" if 0 < 100 * value < 0.001 else f"{100 * value:.3g}"
+    if 0 < 100 * value < 0.001:
+        return "below 0.001"
+    return f"{100 * value:#.3g}".rstrip(".") if value else "0"
 
 
 def span(low: float | None, high: float | None) -> str:
@@ -68,7 +75,7 @@ def span(low: float | None, high: float | None) -> str:
     Examples
     --------
     >>> span(0.1, 0.257), span(None, 0.2)
-    ('10 – 25.7 %', '')
+    ('10.0 – 25.7 %', '')
     """
     if low is None or high is None or not np.isfinite([low, high]).all():
         return ""
@@ -180,14 +187,20 @@ def states_table(result: Result) -> str:
             cells.append("yes" if visits.metastable[row.state] else "<em>not shown</em>")
         rows.append(cells)
     found = table(heads, rows, words=[at for at, head in enumerate(heads) if head in _TEXTS])
-    reasons = [] if visits is None else [f"{at}: {why}" for at, why in enumerate(visits.reasons) if why]
+    reasons = [] if visits is None else [f"state {at}: {why}" for at, why in enumerate(visits.reasons) if why]
     if result.weights is not None and result.fractions is not None:
         found += f'\n<p class="note">{escape(result.fractions.words)} {escape(LEFT_OUT)}</p>'
-    if reasons:
-        found += (
-            f'\n<p class="note reasons">Not shown to be metastable: state {escape("; ".join(reasons))}.</p>'
+    return found + _reasons("Not shown to be metastable", reasons)
+
+
+def _reasons(what: str, reasons: Sequence[str]) -> str:
+    """Return reasons as a note, or as a list to unfold if there are many."""
+    if len(reasons) > _SHORT_LIST:
+        items = "".join(f"<li>{escape(why)}.</li>" for why in reasons)
+        return (
+            f"\n<details><summary>{escape(what)}: {len(reasons)} states</summary><ul>{items}</ul></details>"
         )
-    return found
+    return f'\n<p class="note reasons">{escape(what)}: {escape("; ".join(reasons))}.</p>' if reasons else ""
 
 
 def _fraction(row: State, colors: Sequence[str], bounded: bool) -> str:
@@ -196,6 +209,8 @@ def _fraction(row: State, colors: Sequence[str], bounded: bool) -> str:
     return f'<span class="whole">{bar(row.fraction, colors[row.state])}{share(row.fraction)}{interval}</span>'
 
 
+#: More reasons than this are a list to unfold.
+_SHORT_LIST = 2
 #: Torsions of more residues than this are left out of tables.
 _MAX_RESIDUES = 4
 #: Columns of an assignment in place of the peak, which is one of the fitted frames.
@@ -226,7 +241,7 @@ def transition_regions_table(result: Result) -> str:
     elsewhere = ""
     if len(transition_regions.others):
         pairs = [f"{a} – {b} ({moves:,})" for a, b, moves in transition_regions.others.tolist()]
-        listed = ", ".join(pair.replace(" ", "\N{NO-BREAK SPACE}") for pair in pairs)
+        listed = ", ".join(f'<span class="whole">{pair}</span>' for pair in pairs)
         elsewhere = f"<p>Transitions between states without a transition region: {listed}.</p>"
     if len(transition_regions) == 0:
         nothing = (
@@ -281,15 +296,13 @@ def splits_table(result: Clustering) -> str:
         ]
     words = [at for at, name in enumerate(columns) if name in ("state", "from", "verdict")]
     rows = [["∞" if cell == "inf" else cell for cell in row] for row in zip(*columns.values(), strict=True)]
-    found = table(list(columns), rows, words=words)
+    found = table(list(columns), rows, words=words, kind="dense")
     reasons = [
-        f"{splits.name(int(peak))}: {why}"
+        f"state {splits.name(int(peak))}: {why}"
         for peak, why, verdict in zip(splits.peaks, splits.reasons, splits.verdicts, strict=True)
         if verdict == "structural" and why
     ]
-    if reasons:
-        text = "Why states are structural and not kinetic in this table: state " + "; ".join(reasons)
-        found += f'\n<p class="note reasons">{escape(text)}.</p>'
+    found += _reasons("Why states are structural and not kinetic in this table", reasons)
     if result.tree.in_time is not None:
         found += f"\n<p>{escape(str(result.tree.in_time))}.</p>"
     return found

@@ -36,7 +36,7 @@ def test_names_units_and_times():
     assert features.labels == ("N-O (nm)", "phi (degrees)")
     assert features.timestep == 2
     assert features.title == "N-O, phi"
-    assert repr(features) == "Features(5 vectors of 2 in 2 trajectories: N-O, phi)"
+    assert repr(features) == "Features(5 vectors of 2 in 2 trajectories: N-O, phi; 6 ps, a frame every 2 ps)"
     assert mf.Features(np.zeros((2, 2)), units="nm").labels == ("feature 0 (nm)", "feature 1 (nm)")
 
 

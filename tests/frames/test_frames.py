@@ -290,7 +290,7 @@ def test_a_trajectory_outside_the_span_of_time_is_left_out(tmp_path, top):
     trajectory = peptide_trajectory(30)
     paths = [save(trajectory[:5], tmp_path / "short.xtc"), save(trajectory, tmp_path / "long.xtc")]
     with pytest.warns(
-        UserWarning, match=r"short\.xtc' is left out: it has no frames from 40 ps, but from 10 to 20 ps"
+        UserWarning, match=r"short\.xtc' is left out: it has no frames from 40 ps, but from 10 ps to 20 ps"
     ):
         frames = mf.load(paths, top=top, begin=40)
     assert frames.lengths.tolist() == [18]

@@ -543,6 +543,19 @@ def test_pathways_show_committors_fluxes_shares_and_times(ring):
     assert one.axes[1].get_title().startswith(f"1 of {len(paths)} pathways, ")
 
 
+def test_numbers_of_states_cover_no_mark():
+    from mdfuzzy.plots.places import push_apart
+
+    marks = np.array([[0.5, 0.5], [0.53, 0.52], [0.52, 0.54], [0.1, 0.1]])
+    moved = push_apart(marks + np.array([0.03, 0.025]), 0.04, fixed=marks)
+    assert moved.shape == (4, 2)
+    everything = np.concatenate([moved, marks])
+    apart = np.linalg.norm(everything[:, None] - everything[None], axis=2)
+    labels = apart[:4] + np.eye(4, 8)
+    assert labels.min() > 0.039
+    np.testing.assert_allclose(moved[3], [0.13, 0.125], atol=0.01)
+
+
 def test_pathways_need_a_model(result):
     with pytest.raises(
         ValueError, match=r"`result` must have pathways; got a clustering without .*estimate_model"

@@ -283,6 +283,47 @@ def test_a_small_peptide_has_a_panel_for_each_residue(peptide_result: mf.Cluster
     assert not describe_maps(peptide_result)["panels"]
 
 
+@pytest.mark.parametrize(
+    ("names", "planes"),
+    [
+        (["phi ALA1", "psi ALA1", "phi ALA2", "psi ALA2"], ["ALA1", "ALA2"]),
+        (["TIC 1", "TIC 2", "TIC 3", "TIC 4"], ["features", "ALA1", "ALA2"]),
+    ],
+)
+def test_features_of_a_peptide_have_panels_of_its_residues(peptide_result: mf.Clustering, names, planes):
+    angles = {name: np.tile(getattr(peptide_result.data, name), (1, 2)) for name in ("phi", "psi")}
+    frames = dataclasses.replace(peptide_result.data, residues=("ALA1", "ALA2"), **angles)
+    columns = np.stack([frames.phi[:, 0], frames.psi[:, 0], frames.phi[:, 1], frames.psi[:, 1]], axis=1)
+    data = mf.Features(frames.split(columns), names=names, periodic=range(4), frames=frames)
+    shown = describe_maps(dataclasses.replace(peptide_result, data=data))
+    assert [plane["name"] for plane in shown["planes"]] == planes
+    assert shown["panels"]
+    assert data.title.startswith("ACE-ALA-NME; ")
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_many_reasons_are_a_list_to_unfold(number: int):
+    found = words._reasons("Not shown", [f"state {at}: too few" for at in range(number)])
+    if number == 2:
+        assert found == '\n<p class="note reasons">Not shown: state 0: too few; state 1: too few.</p>'
+    else:
+        assert found.startswith(
+            "\n<details><summary>Not shown: 3 states</summary><ul><li>state 0: too few.</li>"
+        )
+    assert words._reasons("Not shown", []) == ""
+
+
+def test_the_lag_time_is_given_once(peptide_result: mf.Clustering):
+    found = mf.estimate_model(peptide_result)
+    reason = describe_kinetics(found)["kinetics_reason"]
+    assert reason.startswith("At a lag time of ")
+    longer = dataclasses.replace(found, equilibrium=dataclasses.replace(found.equilibrium, lag_time=1e3))
+    assert describe_kinetics(longer)["kinetics_reason"].startswith(
+        "Lag time of the model: 1 ns. At a lag time"
+    )
+    assert "reference" in describe_kinetics(found)["populations"]
+
+
 def test_the_numbers_of_states_do_not_cover_each_other(peptide_result: mf.Clustering):
     peaks = np.repeat(peptide_result.cores.peaks[:1], 2)  # two states with one peak
     plane = mf.plots.torsions(peptide_result.data)
@@ -391,7 +432,7 @@ def test_lines_between_states_say_what_is_known_of_them(peptide_result: mf.Clust
     numbers = next(trace for trace in traces if "meta" in trace)
     assert numbers["text"] == numbers["meta"]["narrow"]["text"] == ["12", "3", "0"]
     assert (
-        "Transitions between states without a transition region: 0\u00a0–\u00a02\u00a0(3)."
+        'Transitions between states without a transition region: <span class="whole">0 – 2 (3)</span>.'
         in words.transition_regions_table(result)
     )
     assert "without a transition region" not in words.transition_regions_table(
