@@ -202,10 +202,15 @@ class StateTree(ReadOnly):
             found.append(f"frames are not independent ({self.in_time})")
         if self.n_components > 1 and self.k < self.connected_k:
             copies = self.noise.copies
-            several = f", with {copies:,.2g} frames for each different one" if copies >= _COPIES else ""
+            several, sample = "", ""
+            if copies >= _COPIES:
+                several = (
+                    f", with {round(copies, 1 if copies < 10 else None):,} frames for each different one"
+                )
+                sample = ", or find the states on fewer frames"
             found.append(
                 f"the graph of {counted(self.n_components, 'component')} may have fallen apart by chance "
-                f"(k = {self.k} is small{several}; use at least {self.connected_k:,})"
+                f"(k = {self.k} is small{several}; use at least {self.connected_k:,}{sample})"
             )
         if self.duplicates > _MANY_DUPLICATES:
             found.append(

@@ -96,9 +96,18 @@ def test_a_k_without_different_neighbours_is_doubted():
     assert tree.n_components > 3
     assert tree.connected_k == 20 * needed_k(250, tree.noise.dimension)
     assert any(
-        f"(k = 30 is small, with 20 frames for each different one; use at least {tree.connected_k})" in doubt
+        f"(k = 30 is small, with 20 frames for each different one; use at least {tree.connected_k}, or find "
+        "the states on fewer frames)" in doubt
         for doubt in tree.doubts
     )
+
+
+@pytest.mark.filterwarnings("ignore:There is one state only", "ignore:The number of states is poorly")
+def test_a_sample_has_fewer_copies():
+    points = np.random.default_rng(0).normal(size=(20_000, 1)).round(1)
+    result = mf.cluster(points, mf.Settings(fit_frames=2000))
+    assert result.n_states == 1
+    assert result.sample.fit.tree.noise.copies < 40 < len(points) / count_different(points)
 
 
 def test_copies_are_no_correlation_in_time():
