@@ -1,10 +1,10 @@
-"""The command line: one file for each command. It computes nothing: options in, calls of the package."""
+"""The command line: one file for each command. It computes nothing itself, and only calls the package."""
 
 import os
 import signal
 import sys
 
-TYPE_CHECKING = False  # as of `typing`, which takes long to import
+TYPE_CHECKING = False  # the constant of `typing`, which takes long to import
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -14,20 +14,20 @@ __all__ = ["main"]
 def main(arguments: "Sequence[str] | None" = None) -> int:
     """Run the command line and return its exit status; see `program.main`.
 
-    The commands are imported here, so that Ctrl-C meanwhile ends in a word, too.
+    The commands are imported here, so that Ctrl-C during the import also ends with a short message.
 
     Parameters
     ----------
     arguments : list of str, optional
-        Those of the process by default.
+        By default, the arguments of the process.
     """
     known = signal.getsignal(signal.SIGINT)
     ours = known is signal.default_int_handler
     try:
         if ours:
-            # Imports lose a KeyboardInterrupt, or turn it into another error, depending on where it comes.
+            # During an import, a KeyboardInterrupt can be lost or become another error.
             signal.signal(signal.SIGINT, _end)
-    except ValueError:  # not in the main thread, which alone is interrupted
+    except ValueError:  # only the main thread is interrupted
         ours = False
     try:
         from mdfuzzy.cli.commands import main as run

@@ -10,7 +10,7 @@ import click
 from mdfuzzy._messages import TIME_UNITS, parse_time
 from mdfuzzy.pipeline.settings import Settings
 
-#: A function that is given options, or the command made of it.
+#: A function to which options are added, or the command made from it.
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 
 
@@ -26,7 +26,7 @@ class Command(click.Command):
     """A command whose help lists its options under headings."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Give --symmetry its value if it stands alone; what follows may be a file."""
+        """Give --symmetry its default value if none follows; the next word may be a file."""
         for place in [at for at, word in enumerate(args) if word == "--symmetry"]:
             after = args[place + 1] if place + 1 < len(args) else ""
             if after not in ("rotations", "graph") and (" " not in after or os.path.exists(after)):
@@ -95,7 +95,7 @@ def decorated(command: Decorated, options: list[Callable[[Decorated], Decorated]
 
 
 def output_option(help_text: str, default: str | None = None) -> Callable[[Decorated], Decorated]:
-    """Return an option for where to write."""
+    """Return an option for the output folder."""
     return click.option(
         "-o",
         "--output",

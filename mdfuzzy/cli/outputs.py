@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("mdfuzzy")
 
-#: Bytes of coordinates up to which a run writes the trajectories of its states without being asked.
+#: Bytes of coordinates up to which a run writes the trajectories of its states without a request.
 _SMALL = 2**28
 #: Pictures of the tests of a Markov model.
 _OF_THE_MODEL = ("timescales", "chapman-kolmogorov")
@@ -46,7 +46,7 @@ class Transcript:
 
     @classmethod
     def refuse(cls, path: Path) -> None:
-        """Raise if there is a file that is no transcript."""
+        """Raise if the file exists and is not a transcript."""
         if path.is_symlink() or (
             path.exists() and not path.read_text(errors="replace").startswith(cls._HEAD)
         ):
@@ -79,7 +79,7 @@ def open_folder(output: str, *, bare: bool = False, report: bool = True) -> mf.R
 
 
 def place_of(run: str, output: str | None, *names: str) -> Path:
-    """Return the folder that was given, or the one of these names in the run directory, which is no link."""
+    """Return the given folder, or the folder with these names in the run directory; it must not be a link."""
     if output is not None:
         return Path(output)
     place = Path(run, *names)
@@ -96,7 +96,7 @@ def remove_outdated(run: mf.RunDir, data: "Trajectories", settings: "Settings") 
     if same and (known.validate or not settings.validate) and run.data_summary == repr(data):
         return
     with run.lock():
-        run.check(data)  # the results of other data are not touched: the run is refused
+        run.check(data)  # results of other data are left unchanged, and the run is refused
         number = int(remove_page(run.path / "exports" / "assigned" / "report.html"))
         number += sum(remove_recorded(run.path / name) for name in ("plots", "exports"))
         number += remove_page(run.path / "report.html")

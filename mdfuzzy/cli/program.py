@@ -15,18 +15,18 @@ import click
 from mdfuzzy import __version__
 from mdfuzzy._check import InputError
 
-#: What a user can put right by other input; everything else is a failure of the program or the machine.
+#: Errors that a user can correct by other input; all others are failures of the program or the machine.
 BAD_INPUT = (
     *(InputError, FileNotFoundError, FileExistsError, BlockingIOError),
     *(IsADirectoryError, NotADirectoryError, PermissionError, ConnectionRefusedError),
 )
 
 
-#: Errors of the system that another path puts right.
+#: Errors of the system that another path corrects.
 BAD_PATH = frozenset({errno.ENAMETOOLONG, errno.ELOOP, errno.EROFS, errno.EINVAL})
 
 
-#: What users of other programs may mean by options that there are not.
+#: Options of other programs, and the options of mdfuzzy that correspond to them.
 _OF_OTHERS = {
     "-f": "Trajectories are given without an option: mdfuzzy run traj.xtc --top mol.pdb.",
     "-s": "The topology is --top: a PDB or GRO file, such as `gmx editconf -f topol.tpr -o mol.pdb` writes.",
@@ -38,7 +38,7 @@ _OF_OTHERS = {
 
 @dataclass
 class Session:
-    """What the options before the command's name say, and what to say if the command is interrupted."""
+    """The options before the name of the command, and the message if the command is interrupted."""
 
     debug: bool = False
     resume: str = ""
@@ -46,7 +46,7 @@ class Session:
 
 
 class InOrder(click.Group):
-    """A group that lists its commands in the order in which they were added, not by the alphabet."""
+    """A group that lists its commands in the order in which they were added, not alphabetically."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands in the order in which they were added."""
@@ -76,7 +76,7 @@ def commands(context: click.Context, debug: bool) -> None:
 
 
 def option_names(command: click.Command) -> dict[str, str]:
-    """Return how the user of a command names each argument of the package: ``top`` is ``--top``."""
+    """Return the option for each argument of the package: ``--top`` for ``top``."""
     read = any(each.name == "files" for each in command.params)
     names = {"trajectories": "FILES", "paths": "FILES", "data": "FILES" if read else "RUN", "result": "RUN"}
     for each in command.params:
@@ -175,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _system_words(error: OSError) -> str:
-    """Return what the system says, with the file and without the number of the error."""
+    """Return the message of a system error, with the file and without the number of the error."""
     words = (error.strerror or type(error).__name__).lower()
     if error.errno == errno.ENOSPC:
         words += ": free some space and rerun the command"

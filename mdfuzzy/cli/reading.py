@@ -1,4 +1,4 @@
-"""Options for what is read: trajectory files and how, and the features to compare; and the reading itself."""
+"""Options for trajectory files, how they are read, and features; and the reading itself."""
 
 import glob
 import os

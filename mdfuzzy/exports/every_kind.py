@@ -33,11 +33,11 @@ def _splits(folder: Path, result: Result) -> Path:
 
 
 def _in_folder(name: str, write: Callable[..., Path]) -> Callable[..., Path]:
-    """Return what writes an export that has a folder of its own."""
+    """Return a function that writes an export into a folder of its own."""
     return lambda folder, result, **options: write(folder / name, result, overwrite=True, **options)
 
 
-#: What writes each of the `KINDS`, and returns where.
+#: The functions that write the `KINDS` and return the path.
 _WRITERS: dict[str, Callable[..., Path]] = {
     "tables": _in_folder("tables", write_state_tables),
     "pyemma": _in_folder("pyemma", write_pyemma),

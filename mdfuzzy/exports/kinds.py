@@ -1,6 +1,6 @@
 """The kinds of exports."""
 
-#: What can be exported, and what each is.
+#: The kinds of exports, with their descriptions.
 KINDS = {
     "tables": "Tables for a paper: fractions, populations, passage times, pathways (CSV, LaTeX)",
     "pyemma": "Discrete trajectories and memberships, for PyEMMA, deeptime and NumPy",

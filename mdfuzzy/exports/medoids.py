@@ -8,7 +8,7 @@ from mdfuzzy.exports._checks import check_result
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.assignment import Result
 
-#: Trajectories of a state that are compared with each other, at most.
+#: The largest number of frames of a state that are compared with each other.
 _SAMPLE = 500
 
 
@@ -69,10 +69,10 @@ def spread(members: np.ndarray, n: int) -> np.ndarray:
 def spread_by_weight(
     members: np.ndarray, n: int, weights: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return at most `n` members that are evenly spread over their weight, and how much each of them counts.
+    """Return at most `n` members evenly spread over their weight, and the number of parts of each.
 
     The weight is divided into n equal parts, in the order of the members, and the member in the middle of
-    each is taken; one that is in the middle of several parts counts for all of them.
+    each part is taken. A member in the middle of several parts represents all of them.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def _distances(data: Trajectories, sample: np.ndarray) -> Iterator[np.ndarray]:
     parts = [md.Trajectory(points[:, order], None) for order in orders]
     for part in parts:
         part.center_coordinates()
-    # Not in threads, which for so few frames take longer to meet than to compute.
+    # Without threads: for so few frames, synchronising them takes longer than computing.
     options = {"precentered": True, "parallel": False}
     for place in range(len(sample)):
         yield np.min([md.rmsd(part, parts[0], place, **options) for part in parts], axis=0)

@@ -18,7 +18,7 @@ from mdfuzzy.memberships.weights import BETA_MEANS
 from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.pipeline.clustering import Clustering
 
-#: The lag of the script where none is given: a first guess, at most this part of the longest trajectory.
+#: The lag of the script if none is given: a first guess, and at most this part of the longest trajectory.
 _GUESSED_LAG, _PART = 10, 10
 
 _README = """\
@@ -26,20 +26,21 @@ States of {frames:,} frames in {trajectories} trajectories, found by mdfuzzy, fo
 deeptime and NumPy.
 
 estimate_msm.py      estimates the core-set Markov model with PyEMMA: python estimate_msm.py [LAG]
-estimate_msm_deeptime.py   the same with deeptime: python estimate_msm_deeptime.py [LAG]
-core_set.npy, .txt   the states whose cores are in cores/: the argument core_set of PyEMMA's estimators
-cores/               discrete trajectories: the core that each frame lies in, -1 outside every core
+estimate_msm_deeptime.py   estimates this model with deeptime: python estimate_msm_deeptime.py [LAG]
+core_set.npy, .txt   the numbers of the cores in cores/: the argument core_set of PyEMMA's estimators
+cores/               discrete trajectories: the core (milestone) of each frame, -1 outside every core
 states/              discrete trajectories: the state of the highest membership of each frame
 memberships/         the membership of each frame in each state, an array (frames, states) per trajectory
-trajectories.csv     which trajectory each name stands for
+trajectories.csv     the files and the stride of the trajectory with each name
 
-In cores/ and states/ every trajectory is there twice: NAME.dtraj is text with one integer per line
-(pyemma.util.discrete_trajectories.read_dtraj), NAME.npy the same for numpy.load.
-An entry stands for a loaded frame. In trajectories.csv, first_core_frame is the first of them in a core
-(PyEMMA leaves out those before it; empty if the trajectory touches no core), and stride says that every
-stride-th frame of the files was loaded.
+cores/ and states/ have two files for every trajectory: NAME.dtraj is text with one integer per line, for
+pyemma.util.discrete_trajectories.read_dtraj; NAME.npy has the same numbers, for numpy.load. Each entry is a
+loaded frame. In trajectories.csv, first_core_frame is the first loaded frame in a core. PyEMMA leaves out the
+frames before it; it is empty if the trajectory visits no core. If stride is N, every Nth frame of the files
+was loaded.
 Time between frames: {step}.
-Memberships: beta = {beta:g} ({means}); rows sum to 1 (less where a frame has no way to some core).
+Memberships: beta = {beta:g} ({means}); rows sum to 1 (to less than 1 if the walk from a frame may reach no
+core).
 """
 
 

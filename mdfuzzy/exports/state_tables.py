@@ -18,7 +18,7 @@ from mdfuzzy.pipeline.comparison import StateComparison, compare_states, pairs_t
 from mdfuzzy.pipeline.describing import has_features
 from mdfuzzy.pipeline.state_table import State, StateTable
 
-#: Columns of the table of states, each with the name that LaTeX shows.
+#: The columns of the table of states, with their headings in LaTeX.
 _COLUMNS = {
     "state": "State",
     "frames": "Frames",
@@ -107,7 +107,7 @@ def write_state_tables(folder: str | os.PathLike[str], result: Result, *, overwr
 
 
 def states_csv(states: StateTable, fitted: StateTable | None = None) -> str:
-    """Return the table of states as comma-separated values, without the columns of which nothing is known.
+    """Return the table of states as comma-separated values, without empty columns.
 
     For new frames there are also the fractions of the `fitted` frames.
     """
@@ -175,7 +175,7 @@ def states_latex(states: StateTable) -> str:
 
 
 def passage_latex(model: Equilibrium) -> str:
-    """Return mean first-passage times for LaTeX, a row for the state from which."""
+    """Return mean first-passage times for LaTeX, with a row for each initial state."""
     heads = ["From", *(f"to {state}" for state in model.states)]
     rows = []
     for place, state in enumerate(model.states.tolist()):
@@ -229,7 +229,7 @@ def _time(value: float, unit: str) -> str:
 
 
 def _plain(value: float | int | None) -> object:
-    """Return a number that reads well; nothing for one that is not known."""
+    """Return a number in plain notation; empty if it is not known."""
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return ""
     return f"{value:.6g}" if isinstance(value, float) else value

@@ -35,9 +35,9 @@ _COORDINATES = (
 )
 #: Formats that hold one frame.
 _ONE_FRAME = (".ncrst", ".rst7")
-#: Formats that cannot do without a periodic box.
+#: Formats that need a periodic box.
 _WITH_BOX = (".lammpstrj", ".ncrst", ".rst7")
-#: Bytes of coordinates that are in memory at a time, unless a single file has more.
+#: The number of bytes of coordinates in memory at a time, unless a single file has more.
 _BATCH_BYTES = 256 * 2**20
 #: Formats that need another package.
 _PACKAGES = {".h5": "tables", ".gsd": "gsd"}
@@ -156,7 +156,7 @@ def write_structures(
     with new_files(folder, "structures", overwrite=overwrite) as stage:
         places = []
         for name, part in _read(frames, groups, atoms, reference.n_atoms):
-            part.time = part.time.astype(np.float64)  # for no times mdtraj has integers, and warns of them
+            part.time = part.time.astype(np.float64)  # without times mdtraj uses integers, and warns of them
             places += _save(turn(part) if turn else part, stage / name, suffix)
         if suffix not in _WITH_ATOMS:
             reference.save(stage / "topology.pdb")
@@ -181,7 +181,7 @@ def write_structures(
 
 
 def core_frames(cores: Cores, state: int, n: int, weights: np.ndarray | None = None) -> np.ndarray:
-    """Return at most `n` frames of a core beside its peak, evenly spread over all of them in their order.
+    """Return at most `n` frames of a core other than its peak, evenly spread in the order of frames.
 
     If frames have weights, they are evenly spread over the weight.
 
@@ -210,7 +210,7 @@ def _choose(result: Result, regions: TransitionRegions, n: int) -> dict[str, np.
 
 
 def _shown(name: str, suffix: str) -> Shown:
-    """Return what viewers open: of all structures, those of the medoids are visible at first."""
+    """Return the files that viewers open; only the medoids are visible at first."""
     kind, *rest = name.split("_")
     states = (int(rest[0]),) if kind == "state" else tuple(map(int, rest))
     return Shown(f"{name}{suffix}", states, name.endswith("_medoid"))
@@ -219,7 +219,7 @@ def _shown(name: str, suffix: str) -> Shown:
 def _read(
     frames: Trajectories, groups: dict[str, np.ndarray], atoms: Literal["all", "loaded"], n_atoms: int
 ) -> Iterator[tuple[str, "md.Trajectory"]]:
-    """Yield the structures of each group, many read at once: some formats are read from their beginning."""
+    """Yield the structures of each group; many are read at once, as some formats allow no random access."""
     ends = np.cumsum([len(chosen) for chosen in groups.values()])
     batches = ends * 12 * n_atoms // _BATCH_BYTES
     for _, batch in groupby(zip(groups, batches, strict=True), key=lambda each: each[1]):

@@ -23,7 +23,7 @@ from mdfuzzy.states.cores import Cores
 if TYPE_CHECKING:
     from mdfuzzy.workers.cluster import Client
 
-#: Frames that are in memory as text at a time.
+#: The number of frames that are in memory as text at a time.
 _CHUNK = 50_000
 
 
@@ -146,13 +146,13 @@ def _text(columns: dict[str, np.ndarray], header: bool) -> str:
 
 @contextmanager
 def _as_text(file: BinaryIO, *, compressed: bool) -> Iterator[io.TextIOWrapper]:
-    # Without name and time of writing the same table gives the same bytes.
+    # Without the name and the time of writing, equal tables are identical files.
     binary = gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) if compressed else file
     text = io.TextIOWrapper(binary, encoding="utf-8", newline="")
     try:
         yield text
     finally:
-        text.detach()  # writes what is left; whoever opened the file closes it
+        text.detach()  # writes the remainder; the caller closes the file
         if compressed:
             binary.close()
 

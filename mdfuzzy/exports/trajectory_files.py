@@ -1,4 +1,4 @@
-"""Trajectories of the states: the frames of each, and those of each transition along its path."""
+"""Trajectories of the frames of each state, and of each transition along its path."""
 
 import os
 from collections.abc import Iterator
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 Atoms = Literal["all", "loaded"]
 
-#: Files that are open at a time, at most; systems allow some hundred.
+#: The largest number of files that are open at a time; systems allow a few hundred.
 _OPEN = 100
-#: Bytes of coordinates that are in memory at a time where frames are not in the order of the files.
+#: The number of bytes of coordinates in memory at a time if frames are not in the order of the files.
 _BATCH_BYTES = 64 * 2**20
-#: Rows of the table that are in memory at a time.
+#: The number of rows of the table that are in memory at a time.
 _ROWS = 50_000
 
 _README = """\
@@ -179,7 +179,7 @@ def write_trajectories(
 
 
 def state_groups(result: Result, n: int | None, every: int) -> dict[str, np.ndarray]:
-    """Return the frames of each state that has any: every Nth of them, or the n best, the best first."""
+    """Return the frames of each state with frames: every Nth frame, or the n best, the best first."""
     labels, groups = result.labels, {}
     for state in range(result.n_states):
         members = np.flatnonzero(labels == state)
@@ -204,13 +204,13 @@ def path_groups(
 
 
 class Superposition:
-    """Turns frames onto a reference by the clustered atoms, and leaves out their box.
+    """Superpose frames on a reference by the clustered atoms, and remove their box.
 
-    mdtraj's own `superpose` leaves a frame unturned if its iteration does not converge.
+    mdtraj's own `superpose` does not rotate a frame if its iteration does not converge.
     """
 
     def __init__(self, frames: Trajectories, reference: "md.Trajectory", atoms: str) -> None:
-        self.done = atoms == "loaded" and frames.fit_atoms is not frames.atoms  # they are aligned already
+        self.done = atoms == "loaded" and frames.fit_atoms is not frames.atoms  # aligned already
         chosen = frames.fit_atoms if atoms == "all" else None
         if chosen is None:
             chosen = np.arange(reference.n_atoms)
@@ -220,7 +220,7 @@ class Superposition:
         self.alignment = Alignment(chosen, "the clustered atoms", target - self.centre, weights)
 
     def __call__(self, part: "md.Trajectory") -> "md.Trajectory":
-        """Return frames, turned in place."""
+        """Return the frames, rotated in place."""
         part.unitcell_vectors = None
         if not self.done:
             turned = self.alignment.apply(part.xyz[:, self.alignment.atoms], part.xyz)
@@ -231,7 +231,7 @@ class Superposition:
 def _parts(
     frames: Trajectories, groups: dict[str, np.ndarray], atoms: Atoms, n_atoms: int, stage: Path, suffix: str
 ) -> Iterator[tuple[TrajectoryWriter, "md.Trajectory"]]:
-    """Yield every frame of every group in its order, in parts, with the file that it goes to."""
+    """Yield the frames of all groups in order, in parts, with the file to which each part is written."""
     in_order, others = _divided(groups)
     listed = list(in_order)
     for names in (listed[first : first + _OPEN] for first in range(0, len(listed), _OPEN)):
@@ -281,7 +281,7 @@ def _batch(n_atoms: int) -> int:
 def _write_index(
     path: Path, result: Result, frames: Trajectories, groups: dict[str, np.ndarray], suffix: str
 ) -> None:
-    """Write the table that says what every frame of every file is."""
+    """Write the table of the origin and state of every frame in every file."""
     labels, values = result.labels, result.memberships.values
     with open(path, "w", encoding="utf-8", newline="") as file:
         header = True

@@ -267,7 +267,7 @@ def _folds(case: Case, n_folds: int, seed: int) -> tuple[np.ndarray, np.ndarray]
 def _forecasts(
     case: Case, memberships: Memberships | BetaScan | npt.ArrayLike, epsilon: float
 ) -> dict[str, Forecast]:
-    """Return the forecasts by name, in the order of the table, but for the one that has seen the dynamics."""
+    """Return the forecasts by name, in the order of the table, except the Markov model."""
     table = _values(case, memberships)
     first = next(iter(table.values()))
     hard = np.where(first.sum(axis=1) > 0, first.argmax(axis=1), -1)
@@ -316,7 +316,7 @@ def _values(case: Case, memberships: Memberships | BetaScan | npt.ArrayLike) -> 
 
 
 def _best_of(case: Case, tables: list[np.ndarray], epsilon: float) -> Forecast:
-    """Return the forecast that takes the memberships of the beta that is best on the fitted trajectories."""
+    """Return the forecast by the memberships at the beta that is best on the training trajectories."""
 
     def fit(train: np.ndarray) -> np.ndarray:
         use = np.flatnonzero(case.scored & train)
