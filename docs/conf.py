@@ -25,6 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = [
+    "theory/cores-*-table.md",
     "theory/prominence-alanine.md",
     "theory/prominence-table.md",
     "theory/kinetics-*.md",
