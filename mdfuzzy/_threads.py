@@ -59,6 +59,23 @@ def limited_threads(n_jobs: int | None) -> Iterator[None]:
 
 
 @contextmanager
+def serial_algebra() -> Iterator[None]:
+    """Use one thread for the linear algebra inside the block, so that its rounding is always the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> with serial_algebra():
+    ...     int(np.trace(np.eye(3) @ np.eye(3)))
+    3
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield
+
+
+@contextmanager
 def using_threads(n_jobs: int | None) -> Iterator[int]:
     """Use `n_jobs` threads inside the block, for calls of `share` and for parallel code of numba."""
     import numba

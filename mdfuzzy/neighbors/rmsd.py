@@ -65,8 +65,9 @@ def rmsd_neighbors(
         The number of neighbours to find, in [1, n - 1].
     recall : float
         The required share of true neighbours, in (0, 1]. Below 1 the search shrinks cells of frames, or
-        follows neighbours of neighbours, as far as the recall on a sample of queries allows, and reports the
-        measured recall. If an exact search takes no longer, the search is exact.
+        compares only frames that are near each other after superposition on the average structure, as far as
+        the recall on a sample of queries allows, and reports the measured recall. If an exact search takes no
+        longer, the search is exact.
     queries : Frames or (m, atoms, 3) array, optional
         Find the neighbours of these frames instead, among `frames`; n_neighbors may then be n.
     n_jobs : int, optional
@@ -224,7 +225,6 @@ def _search(
         ), None
     from mdfuzzy.neighbors._choice import choose_way
     from mdfuzzy.neighbors._search import LocalSearch, name_blocks
-    from mdfuzzy.neighbors._tiles import TileIndex
 
     largest = np.inf if there is None else there[1].room_for_index(there[0])
     way = choose_way(
@@ -238,23 +238,20 @@ def _search(
         largest=largest,
     )
     index, chunks, reached = way.index, way.chunks, None
-    if aim.recall < 1 and isinstance(index, TileIndex) and others is None and client is None:
-        from mdfuzzy.neighbors._descent import descend_graph
-
-        found = descend_graph(index, chunks, aim, store=store, threads=thread_count(n_jobs))
-        if found is not None:
-            return found
-    elif aim.recall < 1 and way.name == "tiles":
-        logger.info(
-            f"recall {aim.recall:g}: this search cannot be approximated by neighbours of neighbours, so it "
-            f"is exact"
-        )
-    if aim.recall < 1 and way.name == "cells":
-        from mdfuzzy.neighbors._recall import choose_factor
-
-        factor, reached = choose_factor(index, chunks, aim.n_neighbors, aim.recall, n_jobs)
-        aim = aim._replace(factor=factor)
     mark = "" if way.name == "cells" else "t"  # blocks of other queries
+    if aim.recall < 1:
+        from mdfuzzy.neighbors._recall import choose_factor, superpose_frames
+
+        factor = 1.0
+        if way.name == "cells":
+            factor, reached = choose_factor(index, chunks, aim.n_neighbors, aim.recall, n_jobs)
+        else:
+            found = superpose_frames(
+                index, xyz, others, aim, store=store, largest=largest, threads=thread_count(n_jobs)
+            )
+            if found is not None:
+                (index, chunks, factor, reached), mark = found, "s"
+        aim = aim._replace(factor=factor)
     blocks = name_blocks(aim, chunks, BLOCK, mark)
     search: Search = LocalSearch(index, chunks, aim, blocks, thread_count(n_jobs), way.seconds)
     if there is not None:

@@ -9,7 +9,7 @@ from reference.rmsd import all_rmsds
 import mdfuzzy as mf
 from mdfuzzy._kernels.search.lanes import LANES
 from mdfuzzy._kernels.search.tiles import polynomial_signs
-from mdfuzzy.neighbors import _choice, _descent, _tiles
+from mdfuzzy.neighbors import _choice, _tiles
 from mdfuzzy.neighbors._index import build_index
 from mdfuzzy.neighbors._search import Aim
 from mdfuzzy.neighbors._tiles import build_tiles
@@ -239,97 +239,3 @@ def test_names_of_blocks_tell_every_recall_apart():
     recalls = [1.0, 0.9999999, 0.99999991, 0.9, 0.95, 1e-12]
     assert len({Aim(10, recall=recall).name for recall in recalls}) == len(recalls)
     assert Aim(10).name == "neighbors-10-1"
-
-
-class TestDescent:
-    """Neighbours of neighbours, on frames that fill eight dimensions evenly."""
-
-    @pytest.fixture(scope="class")
-    def index(self) -> _tiles.TileIndex:
-        random = np.random.default_rng(0)
-        modes, base = 0.05 * random.normal(size=(8, 30, 3)), random.normal(size=(30, 3))
-        xyz = base + np.tensordot(random.normal(size=(4000, 8)), modes, 1)
-        return build_tiles((xyz - xyz.mean(axis=1, keepdims=True)).astype(np.float32))
-
-    @pytest.fixture(autouse=True)
-    def few_leaves(self, monkeypatch):
-        monkeypatch.setattr(_descent, "LEAVES", 4)
-        monkeypatch.setattr(_descent, "COST", 0.0)
-
-    @pytest.mark.parametrize("recall", [0.7, 0.95])
-    def test_reaches_what_was_asked_for(self, index, recall):
-        aim = Aim(20, recall=recall)
-        search, reported = _descent.descend_graph(index, index.own_chunks(), aim, store=None, threads=2)
-        indices, distances = search.find()
-        exact = index.nearest(index.own_chunks(), 20)[1]
-        reached = np.mean(distances[index.order] <= exact[:, -1:])
-        assert reached >= recall
-        assert reported == pytest.approx(reached, abs=0.05)
-        assert not np.any(indices == np.arange(len(index))[:, None])
-        assert np.all(np.diff(np.sort(indices, axis=1), axis=1) > 0)
-        claimed = all_rmsds(
-            index.targets.flat[index.order.argsort()][:5].reshape(5, -1, 3),
-            index.targets.flat[index.order.argsort()].reshape(len(index), -1, 3),
-        )
-        lengths = np.take_along_axis(claimed, indices[:5].astype(np.int64), axis=1)
-        np.testing.assert_allclose(distances[:5], lengths, rtol=0, atol=1e-6)
-
-    def test_same_bits_for_any_number_of_threads(self, index):
-        options = {"aim": Aim(20, recall=0.9), "store": None}
-        one, two = (
-            _descent.descend_graph(index, index.own_chunks(), threads=threads, **options)[0]
-            for threads in (1, 2)
-        )
-        assert_same_bits(one.find(), two.find())
-
-    def test_says_when_an_exact_search_is_as_fast(self, index, monkeypatch, caplog):
-        monkeypatch.setattr(_descent, "COST", 1e9)
-        with caplog.at_level("INFO", logger="mdfuzzy"):
-            assert (
-                _descent.descend_graph(index, index.own_chunks(), Aim(20, recall=0.9), store=None, threads=1)
-                is None
-            )
-        assert "an exact search takes no longer here" in caplog.text
-
-    def test_says_when_it_does_not_reach_the_recall(self, index, monkeypatch, caplog):
-        monkeypatch.setattr(_descent, "ROUNDS", ())
-        with caplog.at_level("INFO", logger="mdfuzzy"):
-            assert (
-                _descent.descend_graph(
-                    index, index.own_chunks(), Aim(20, recall=0.999), store=None, threads=1
-                )
-                is None
-            )
-        assert "do not reach recall 0.999" in caplog.text
-
-    def test_a_store_keeps_lists_and_recall(self, index, monkeypatch):
-        class Kept(dict):
-            def put(self, name, **arrays):
-                self[name] = arrays
-
-        monkeypatch.setattr(_choice, "FEW", 100)
-        xyz = index.targets.flat.reshape(len(index), -1, 3)
-        store = Kept()
-        store.put("neighbors-20-0.8-way", tiles=np.array([True]))
-        first = mf.rmsd_neighbors(xyz, n_neighbors=20, recall=0.8, store=store)
-        assert not first.exact
-        assert first.recall >= 0.8
-        monkeypatch.setattr(_descent, "descend", None)
-        again = mf.rmsd_neighbors(xyz, n_neighbors=20, recall=0.8, store=store)
-        assert again.recall == first.recall
-        assert_same_bits((again.indices, again.distances), (first.indices, first.distances))
-
-    def test_lists_that_are_lost_are_found_again(self, index, monkeypatch):
-        class Kept(dict):
-            def put(self, name, **arrays):
-                self[name] = arrays
-
-        monkeypatch.setattr(_choice, "FEW", 100)
-        xyz = index.targets.flat.reshape(len(index), -1, 3)
-        store = Kept()
-        store.put("neighbors-20-0.8-way", tiles=np.array([True]))
-        first = mf.rmsd_neighbors(xyz, n_neighbors=20, recall=0.8, store=store)
-        del store["neighbors-20-0.8-d00000"]  # as a store answers that finds it damaged
-        again = mf.rmsd_neighbors(xyz, n_neighbors=20, recall=0.8, store=store)
-        assert again.recall == first.recall
-        assert_same_bits((again.indices, again.distances), (first.indices, first.distances))

@@ -7,6 +7,20 @@ from mdfuzzy._kernels.search.candidates import sort_together
 from mdfuzzy._kernels.search.lanes import LANES
 
 
+@compiled(forceinline=True)
+def widest_axis(coordinates, rows, low, high):  # OUT low, high
+    """Return the first of the columns in which some rows span most; `low` and `high` are their ends."""
+    axis = 0
+    for p in range(len(low)):
+        low[p] = high[p] = coordinates[rows[0], p]
+    for i in rows:
+        for p in range(len(low)):
+            low[p], high[p] = min(low[p], coordinates[i, p]), max(high[p], coordinates[i, p])
+    for p in range(len(low)):
+        axis = p if high[p] - low[p] > high[axis] - low[axis] else axis
+    return axis
+
+
 @compiled(nogil=True)
 def compact_order(coordinates, part):
     """Return an order of the rows in which each run of 64, and in it each run of `part`, is compact.
@@ -15,6 +29,7 @@ def compact_order(coordinates, part):
     """
     order, keys = np.arange(len(coordinates)), np.empty(len(coordinates))
     first, last = np.zeros(128, np.int64), np.full(128, len(coordinates))  # parts that wait to be split
+    low, high = np.empty_like(coordinates[:1]).ravel(), np.empty_like(coordinates[:1]).ravel()
     waiting = 1
     while waiting:
         waiting -= 1
@@ -23,13 +38,7 @@ def compact_order(coordinates, part):
         parts = -(-(b - a) // size)
         if parts < 2:
             continue
-        axis, width = 0, np.float32(-1)
-        for p in range(coordinates.shape[1]):
-            low = high = coordinates[order[a], p]
-            for i in order[a:b]:
-                low, high = min(low, coordinates[i, p]), max(high, coordinates[i, p])
-            if high - low > width:
-                axis, width = p, high - low
+        axis = widest_axis(coordinates, order[a:b], low, high)
         for i in range(a, b):
             keys[i] = coordinates[order[i], axis]
         sort_together(keys[a:b], order[a:b])
