@@ -15,6 +15,9 @@ os.environ |= dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_N
 
 import argparse
 import json
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -34,6 +37,22 @@ from mdfuzzy.neighbors._choice import Way
 Result = TypeVar("Result")
 #: The share of queries for which the slower way is timed.
 SHARE = 0.05
+#: What a process does to measure the wall time of a search.
+SEARCH = """
+import sys, time
+import numpy as np
+import mdfuzzy as mf
+
+xyz, k, recall = np.load(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+mf.rmsd_neighbors(xyz[:10_000].copy(), n_neighbors=10, recall=recall)
+begin = time.perf_counter()
+mf.rmsd_neighbors(xyz, n_neighbors=k, recall=recall, progress=False)
+print(time.perf_counter() - begin)
+"""
+#: Both ways, other programs and two threads are timed with at most so many frames.
+MANY = 60_000
+#: How often one thread and two are timed in turn.
+TURNS = 3
 #: With at most so many frames, both ways search for the neighbours of all frames, so many times in turn.
 WHOLE, REPEATS = 10_000, 5
 
@@ -148,12 +167,32 @@ def by_both_ways(xyz: np.ndarray, k: int) -> dict[str, float]:
     return medians | {"times the better of the two": medians["seconds"] / better}
 
 
+def wall_of_two(xyz: np.ndarray, k: int, recall: float) -> float:
+    """Return the wall time of a search with two threads, relative to one, from searches in turn."""
+    times: dict[int, list[float]] = {1: [], 2: []}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "frames.npy"
+        np.save(path, xyz)
+        for _ in range(TURNS):
+            for threads, seconds in times.items():
+                names = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+                done = subprocess.run(
+                    [sys.executable, "-c", SEARCH, str(path), str(k), str(recall)],
+                    env=os.environ | dict.fromkeys(names, str(threads)),
+                    stdout=subprocess.PIPE,
+                    text=True,
+                    check=True,
+                )
+                seconds.append(float(done.stdout.splitlines()[-1]))
+    return float(np.median(times[2]) / np.median(times[1]))
+
+
 def measure_molecule(
     name: str, xyz: np.ndarray, k: int, recalls: list[float], peers: list[str], queries: int
 ) -> dict[str, object]:
     """Time the search of frames, its two ways, and other programs."""
     mf.rmsd_neighbors(xyz[:2500], n_neighbors=10)
-    mf.rmsd_neighbors(xyz[:2500], n_neighbors=10, recall=0.9)  # compiled by now
+    mf.rmsd_neighbors(xyz[:10_000], n_neighbors=10, recall=0.9)  # compiled by now
     n = len(xyz)
     sample = np.sort(np.random.default_rng(0).choice(n, queries, replace=False))
     reset_peak()
@@ -162,13 +201,14 @@ def measure_molecule(
     result["peak memory, GB"] = peak_memory()
     if n <= WHOLE:
         result |= by_both_ways(xyz, k)
-    else:
+    elif n <= MANY:
         result |= {f"seconds by {way}": sampled_way(way, xyz, k) for way in ("cells", "tiles")}
     brute, rows = by_mdtraj(xyz, sample)
     result |= {"seconds by md.rmsd": brute, "recall": share_found(exact.indices[sample], sample, rows)}
     for recall in recalls:
         less, found = timed(lambda recall=recall: mf.rmsd_neighbors(xyz, n_neighbors=k, recall=recall))
         result[f"seconds with recall={recall:g}"] = less
+        result[f"share of the exact time with recall={recall:g}"] = less / seconds
         result[f"recall with recall={recall:g}"] = share_found(found.indices[sample], sample, rows)
     if "hnswlib" in peers:
         for ef in (2 * k, 6 * k):
@@ -236,12 +276,13 @@ def main() -> None:
     parser.add_argument("--recalls", type=float, nargs="*", default=[0.95, 0.98])
     parser.add_argument("--peers", nargs="*", default=["hnswlib", "pynndescent"])
     parser.add_argument("--queries", type=int, default=100)
+    parser.add_argument("--threads", action="store_true", help="wall times with two threads, for villin")
     parser.add_argument("--folder", type=Path, default=DATA)
     parser.add_argument(
         "--write", type=Path, metavar="FOLDER", help="update the page about performance there"
     )
     options = parser.parse_args()
-    usual = {"villin": [20_000, 60_000], "bpti": [4_125], "kinase": [20_000], "features": [200_000]}
+    usual = {"villin": [20_000, 60_000, 300_000], "bpti": [4_125], "kinase": [20_000], "features": [200_000]}
     results = []
     for kind in options.data:
         for n in options.frames or usual[kind]:
@@ -261,8 +302,14 @@ def main() -> None:
                     ),
                     "kinase": lambda n=n: kinase(n),
                 }[kind]()
-                rest = options.recalls, options.peers, options.queries
+                peers = options.peers if len(xyz) <= MANY else []
+                rest = options.recalls, peers, options.queries
                 found = [measure_molecule(kind, xyz, options.neighbors, *rest)]
+                if options.threads and kind == "villin" and n <= MANY:
+                    found[0] |= {
+                        "wall time, two threads": wall_of_two(xyz, options.neighbors, 1.0),
+                        "wall time, two threads, with recall=0.95": wall_of_two(xyz, options.neighbors, 0.95),
+                    }
             for each in found:
                 for name, value in each.items():
                     print(

@@ -50,25 +50,25 @@ class View:
 class SuperposedIndex(Index):
     """Frames by the structure that each is nearest to; and all of them in leaves, for each structure."""
 
+    frames: kernels.SuperposedFrames
     targets: tuple[kernels.SuperposedTargets, ...]  # for each structure
-    queries: kernels.SuperposedQueries
-    frames: np.ndarray  # (n,) which frame each of these is
+    queries: kernels.SuperposedQueries  # the same frames
     sizes: np.ndarray  # (structures,) how many are nearest to each
     views: tuple[View, ...]
 
     @property
     def order(self) -> np.ndarray:
         """Which frame each target is."""
-        return self.frames
+        return self.frames.order
 
     @property
     def atoms(self) -> float:
         """The number of atoms."""
-        return self.targets[0].atoms
+        return self.frames.atoms
 
     def own_chunks(self) -> Chunks:
         """Return the frames of the index themselves as queries."""
-        return group_queries(self.queries, self.frames, self.sizes, own=True)
+        return group_queries(self.queries, self.order, self.sizes, own=True)
 
     def chunks(self, others: np.ndarray, n_jobs: int | None) -> Chunks:
         """Return other frames, (n, atoms, 3) and centred, as queries."""
@@ -84,11 +84,11 @@ class SuperposedIndex(Index):
             others = np.flatnonzero(chunks.cell != structure)
             part = chunks.take(slice(0, others[0] if len(others) else len(chunks)))
             return kernels.search_superposed(
-                part.queries, part.first, part.last, part.own, self.targets[structure],
-                int(np.ceil(n_neighbors / factor)), limits, n_neighbors, *rest,
+                part.queries, part.first, part.last, part.own, self.frames,
+                self.targets[structure], int(np.ceil(n_neighbors / factor)), limits, n_neighbors, *rest,
             )  # fmt: skip
 
-        return Kernel(lambda room: kernels.superposed_work(self.targets[0], room), search)
+        return Kernel(lambda room: kernels.superposed_work(self.frames, self.targets[0], room), search)
 
 
 def superpose_all(xyz: np.ndarray, n_jobs: int | None) -> SuperposedIndex:
@@ -102,14 +102,13 @@ def superpose_all(xyz: np.ndarray, n_jobs: int | None) -> SuperposedIndex:
     def fill(number: int, _: int) -> None:
         rows = views[number].sketch(queries.flat, queries.norms, everything)
         boxes, sketches = put_in_boxes(Sketches(rows, _lengths(rows)))
-        targets[number] = kernels.SuperposedTargets(
-            queries.flat, queries.norms, sketches.rows, _smaller(boxes), order, float(queries.norms.max()),
-            float(xyz.shape[1]),
-        )  # fmt: skip
+        targets[number] = kernels.SuperposedTargets(sketches.rows, _smaller(boxes))
 
     with serial_algebra():
         run_ranges(fill, len(views), 1, n_jobs)
-    return SuperposedIndex(tuple(filter(None, targets)), queries, order, sizes, views)
+    largest, atoms = float(queries.norms.max()), float(xyz.shape[1])
+    frames = kernels.SuperposedFrames(queries.flat, queries.norms, order, largest, atoms)
+    return SuperposedIndex(frames, tuple(filter(None, targets)), queries, sizes, views)
 
 
 def _views(flat: Queries, n_jobs: int | None) -> tuple[View, ...]:

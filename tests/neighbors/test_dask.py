@@ -609,3 +609,16 @@ def test_workers_refuse_files_that_were_changed(client, tmp_path):
     md.Trajectory(part.xyz[::-1] * 0.9, part.topology).save(str(tmp_path / "a.xtc"))
     with pytest.raises(mf.InputError, match="The trajectory files must be the same for the workers"):
         extension.extend_to_all(frames, np.arange(0, len(frames), 3), fitted, n_jobs=1, client=client)
+
+
+def test_superposed_frames_on_workers(client, frames, monkeypatch):
+    class Tiles(_choice.Way):
+        def __init__(self, name, *rest):
+            super().__init__("tiles", *rest)
+
+    monkeypatch.setattr(_choice, "Way", Tiles)
+    monkeypatch.setattr("mdfuzzy.neighbors._recall.WORTH_SUPERPOSED", 0)
+    monkeypatch.setattr("mdfuzzy.neighbors._recall._seconds", lambda *rest: 0.0)
+    here = mf.rmsd_neighbors(frames, n_neighbors=K, recall=0.8)
+    assert here.recall is not None
+    assert_same(mf.rmsd_neighbors(frames, n_neighbors=K, recall=0.8, client=client, layout="scattered"), here)

@@ -38,16 +38,21 @@ class SuperposedQueries(NamedTuple):
     sketches: Sketches  # of each frame superposed on its structure
 
 
-class SuperposedTargets(NamedTuple):
-    """Frames to find neighbours among, in the leaves of one structure."""
+class SuperposedFrames(NamedTuple):
+    """Frames to find neighbours among."""
 
     flat: np.ndarray  # (n, width)
     norms: np.ndarray  # (n,)
-    rows: np.ndarray  # (n, rows) sketches, in the order of the leaves
-    boxes: Boxes  # whose order leads to `flat`
-    order: np.ndarray  # (n,) which frame each of `flat` is
-    largest: float  # squared norm of a frame
+    order: np.ndarray  # (n,) which frame each of these is
+    largest: float  # squared norm
     atoms: float
+
+
+class SuperposedTargets(NamedTuple):
+    """The same frames, superposed on one structure, in leaves."""
+
+    rows: np.ndarray  # (n, rows) sketches, in the order of the leaves
+    boxes: Boxes  # whose order leads to the frames
 
 
 class SuperposedWork(NamedTuple):
@@ -61,12 +66,12 @@ class SuperposedWork(NamedTuple):
     distances: Scratch
 
 
-def superposed_work(targets: SuperposedTargets, room: int) -> SuperposedWork:
+def superposed_work(frames: SuperposedFrames, targets: SuperposedTargets, room: int) -> SuperposedWork:
     """Return work space for groups of queries that hold up to `room` candidates each."""
     tally = Tally(np.empty((LANES, BINS), np.int32), np.empty(LANES, np.int64), np.empty(LANES, np.int64))
     return SuperposedWork(
         lists(room), front(targets.boxes), tally, np.empty(room, np.int32), np.empty(room),
-        scratch(targets.flat.shape[1]),
+        scratch(frames.flat.shape[1]),
     )  # fmt: skip
 
 
@@ -81,18 +86,19 @@ def sketch_distance(queries, i, targets, j):
 
 
 @compiled(forceinline=True)
-def search_superposed_group(queries, first, size, own, targets, count, radii, k, work, counts):
+def search_superposed_group(queries, first, size, own, frames, targets, count, radii, k, work, counts):
     """Find the k nearest of about `count` candidates, those of the nearest sketches, for up to 64 queries.
 
     They are in the lists of `work`, in order. Return False if there is no room for them.
     """
-    queries, targets, work = borrowed(queries), borrowed(targets), borrowed(work)
+    queries, frames = borrowed(queries), borrowed(frames)
+    targets, work = borrowed(targets), borrowed(work)
     boxes, tally, limit = targets.boxes, work.tally, work.lists.limit
     bins, inside, highest = tally.bins, tally.inside, tally.highest
     filled, listed, squares = work.lists.filled, work.lists.targets, work.lists.squares
     room = listed.shape[1]
     rows, others, place_of = queries.sketches.rows, targets.rows, boxes.order
-    lowest = bin_of(4 * targets.largest) - BINS + 2
+    lowest = bin_of(4 * frames.largest) - BINS + 2
     bins[:], inside[:], highest[:] = 0, 0, BINS - 1
     begin_lists(radii, work.lists)
     begin_group(queries.sketches, first, size, boxes, work.front)
@@ -141,18 +147,18 @@ def search_superposed_group(queries, first, size, own, targets, count, radii, k,
         for i in range(filled[l]):
             pending[i] = listed[l, i]
         fill_squared_distances(
-            queries.flat[first + l], queries.norms[first + l], targets.flat, targets.norms, pending, exact,
+            queries.flat[first + l], queries.norms[first + l], frames.flat, frames.norms, pending, exact,
             work.distances,
         )  # fmt: skip
         for i in range(filled[l]):
             squares[l, i] = exact[i]
-        cut(l, k, targets.order, work.lists)
+        cut(l, k, frames.order, work.lists)
     return True
 
 
 @compiled(nogil=True)
 def search_superposed(
-    queries, first, last, own, targets, count, radii, k, work, sizes, found, squares, counts
+    queries, first, last, own, frames, targets, count, radii, k, work, sizes, found, squares, counts
 ):
     """Search some groups of queries one after another; return the number of finished groups.
 
@@ -165,7 +171,7 @@ def search_superposed(
         size = last[g] - first[g]
         limits = radii[row : row + size]
         if not search_superposed_group(
-            queries, first[g], size, own, targets, count, limits, k, work, counts[g]
+            queries, first[g], size, own, frames, targets, count, limits, k, work, counts[g]
         ):
             return g
         at = hand_over_lists(size, row, at, work.lists, sizes, found, squares)
