@@ -116,7 +116,7 @@ def find_pathways(
     lag: int,
     timestep: float | None = None,
     fraction: float = 0.99,
-    n_bootstrap: int = 100,
+    n_bootstrap: int = 200,
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Pathways:

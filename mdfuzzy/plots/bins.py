@@ -100,7 +100,8 @@ class Bins(ReadOnly):
     def most_common(self, labels: npt.ArrayLike) -> np.ndarray:
         """Return the label (0 or more) that most frames of each bin have; -1 where none has any.
 
-        Frames with a negative label do not count; among equally common labels, the smallest is returned.
+        Frames with a negative entry in `labels` do not count; among equally common ones, the smallest is
+        returned.
         With weights, it is the label that holds most of the weight.
         """
         labels = self._check_values(labels)

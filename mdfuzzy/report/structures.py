@@ -6,8 +6,10 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from mdfuzzy._check import InputError
 from mdfuzzy._messages import duration
 from mdfuzzy.frames.secondary_structure import secondary_structure
+from mdfuzzy.frames.superposition import rotations_onto
 from mdfuzzy.frames.trajectories import Trajectories
 from mdfuzzy.pipeline.assignment import Result
 from mdfuzzy.plots.projections import superpose
@@ -86,7 +88,13 @@ def describe_structures(result: Result) -> dict[str, object] | None:
     molecule = find_molecule(data, xyz)
     axes = np.linalg.svd(xyz[0] - xyz[0].mean(axis=0), full_matrices=False)[2]
     axes[2] = np.cross(axes[0], axes[1])  # a rotation, not a mirror image
-    if data.fit_atoms is data.atoms:
+    whole = _whole_residues(data, frames) if molecule.view == "trace" else None
+    if whole is not None:
+        trajectory, loaded = whole
+        centred = trajectory.xyz - trajectory.xyz[:, loaded].mean(axis=1, keepdims=True, dtype=np.float64)
+        xyz = centred @ rotations_onto(centred[:, loaded], xyz[0] @ axes.T)
+        molecule = find_molecule(data, xyz, trajectory.topology)
+    elif data.fit_atoms is data.atoms:
         xyz = superpose(xyz, xyz[0] @ axes.T)
     else:  # aligned on other atoms: only turned, all together
         xyz = (xyz - xyz.mean(axis=(0, 1))) @ axes.T
@@ -115,9 +123,38 @@ def describe_structures(result: Result) -> dict[str, object] | None:
     }
 
 
-def find_molecule(frames: Trajectories, xyz: np.ndarray | None = None) -> Molecule:
-    """Return the atoms and bonds of the frames to draw; `xyz` (s, atoms, 3) are the structures."""
-    topology = frames.topology
+def _whole_residues(data: Trajectories, frames: list[int]) -> tuple[Any, np.ndarray] | None:
+    """Return frames with all heavy atoms of the loaded residues, and the places of the loaded atoms there.
+
+    A cartoon needs the whole backbone, but often only alpha carbons are compared. None if there are no other
+    atoms, or if the files are not there any more.
+    """
+    if (
+        not data.sources
+        or data.atoms is None
+        or data.symmetry is not None
+        or data.fit_atoms is not data.atoms
+    ):
+        return None
+    try:
+        every = data.trajectory(frames, atoms="all")
+    except (OSError, InputError):  # the files have been moved or changed
+        return None
+    residues = {every.topology.atom(at).residue.index for at in data.atoms}
+    chosen = [
+        atom.index
+        for atom in every.topology.atoms
+        if atom.residue.index in residues and (atom.element is None or atom.element.symbol != "H")
+    ]
+    return every.atom_slice(chosen), np.searchsorted(chosen, data.atoms)
+
+
+def find_molecule(frames: Trajectories, xyz: np.ndarray | None = None, topology: Any = None) -> Molecule:
+    """Return which atoms and bonds of the frames to draw; `xyz` (s, atoms, 3) are the structures.
+
+    The atoms are those of `topology`, by default the loaded ones.
+    """
+    topology = frames.topology if topology is None else topology
     if topology is None:
         return _bare_molecule(cast("np.ndarray", frames.coordinates)[0])
     shown = list(topology.atoms)

@@ -146,3 +146,14 @@ def test_the_slowest_process_is_the_default():
 def test_states_must_be_in_the_model(source, target, words):
     with pytest.raises(ValueError, match=words):
         kinetics.find_pathways(chains(2, 1000), source, target, lag=1)
+
+
+def test_a_passage_time_has_the_same_interval_in_pathways_and_in_the_table():
+    rng = np.random.default_rng(3)
+    dtrajs = [np.abs(np.cumsum(rng.integers(-1, 2, size=800)) % 6 - 3) for _ in range(6)]
+    table = kinetics.estimate_equilibrium(dtrajs, lag=2, timestep=0.5)
+    paths = kinetics.find_pathways(dtrajs, 0, 3, lag=2, timestep=0.5)
+    cell = table.states.tolist().index(0), table.states.tolist().index(3)
+    assert paths.time == pytest.approx(table.mfpt[cell])
+    assert paths.time_low == pytest.approx(table.mfpt_low[cell])
+    assert paths.time_high == pytest.approx(table.mfpt_high[cell])

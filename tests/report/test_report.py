@@ -13,6 +13,7 @@ import mdtraj as md
 import numpy as np
 import pytest
 from helpers.molecules import peptide_topology, peptide_xyz, residue_topology
+from scipy.spatial.transform import Rotation
 
 import mdfuzzy as mf
 from mdfuzzy.pipeline.run import cluster_neighbors
@@ -489,6 +490,35 @@ def test_proteins_are_cartoons_and_alphas_traces():
     assert found.bonds.tolist() == [[at, at + 1] for at in range(79)]
     assert found.residues[3] == ("SER", found.residues[3][1], 3)
     assert find_molecule(mf.load(chain(8))).view == "sticks"
+
+
+def test_alphas_are_drawn_with_the_atoms_of_their_residues_if_the_files_are_there(tmp_path: Path):
+    rng = np.random.default_rng(0)
+    whole = chain(30)
+    turns = [Rotation.from_rotvec([0, 0, angle]).as_matrix() for angle in rng.uniform(0, 6, 200)]
+    shifts = np.where(np.arange(200) % 2 == 0, 0.0, 1.5)
+    xyz = np.repeat(whole.xyz[:1], 200, axis=0) + rng.normal(scale=0.02, size=(200, whole.n_atoms, 3))
+    bent = [atom.residue.index >= 15 for atom in whole.topology.atoms]
+    xyz[:, bent, 1] += shifts[:, None]
+    moving = np.einsum("fai,fij->faj", xyz, turns)
+    path, top = tmp_path / "chain.xtc", tmp_path / "chain.pdb"
+    md.Trajectory(moving, whole.topology).save_xtc(str(path))
+    whole[0].save_pdb(str(top))
+    result = mf.cluster(mf.load(path, top=top, atoms="name CA"), mf.Settings(n_states=2, n_jobs=1))
+    shown = describe_structures(result)
+    assert shown["view"] == "cartoon"
+    assert {"N", "CA", "C", "O", "CB"} <= {*shown["names"]}
+    found = unpack(shown["positions"]) / 1000
+    frames = [int(peak) for peak in result.cores.peaks]
+    heavy = whole.topology.select("element != H")
+    assert distances(found[:2]) == pytest.approx(distances(moving[frames][:, heavy]), abs=0.02)
+    # The alphas are superposed: as near as rotations and shifts can bring them.
+    alphas = [at for at, name in enumerate(shown["names"]) if name == "CA"]
+    nearest = md.Trajectory(moving[frames][:, whole.topology.select("name CA")], None)
+    apart = np.sqrt(np.square(found[1][alphas] - found[0][alphas]).sum(axis=1).mean())
+    assert apart == pytest.approx(md.rmsd(nearest, nearest, 0)[1], abs=0.01)
+    path.unlink()
+    assert describe_structures(result)["view"] == "trace"
 
 
 def test_a_gap_breaks_the_chain():
