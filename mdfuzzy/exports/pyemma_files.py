@@ -68,8 +68,8 @@ def write_pyemma(
         longest trajectory if that is shorter. The scripts print timescales at other lags as well, and take
         another lag as their argument.
     overwrite : bool
-        Write to a folder that holds files: those of an earlier export are replaced or removed, all others are
-        left as they are.
+        Write to a folder that holds files. Files of an earlier export are replaced or removed; all others are
+        left unchanged.
 
     Returns
     -------
@@ -108,8 +108,8 @@ def write_pyemma(
     - ``estimate_msm_deeptime.py``: the same in deeptime, which needs only deeptime and NumPy;
     - ``README.txt``.
 
-    NAME is that of the (first) file of the trajectory, with its folders where names repeat; trajectories that
-    come from arrays have their number.
+    NAME is the name of the (first) file of the trajectory, with its folders if names repeat; trajectories
+    that come from arrays have their number.
 
     Examples
     --------

@@ -91,8 +91,8 @@ def write_structures(
         coordinates do not fit into it. False leaves coordinates and box as they are in the files, for
         instance to start simulations.
     overwrite : bool
-        Write to a folder that holds files: those of an earlier export are replaced or removed, all others are
-        left as they are.
+        Write to a folder that holds files. Files of an earlier export are replaced or removed; all others are
+        left unchanged.
 
     Returns
     -------
@@ -126,7 +126,8 @@ def write_structures(
       share of B in the two memberships;
     - ``structures.csv``: for every structure its file and place in it, time, torsions, state, core,
       memberships, and where it was read from;
-    - ``view.pml``, ``view.vmd``, ``view.cxc``: scripts that open all of it in PyMOL, VMD and ChimeraX, with
+    - ``view.pml``, ``view.vmd``, ``view.cxc``: scripts that open all structures in PyMOL, VMD and ChimeraX,
+    with
       the colours of the report (for the formats PDB, mmCIF, XTC, TRR and DCD);
     - ``README.txt``.
 

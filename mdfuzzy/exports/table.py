@@ -78,7 +78,7 @@ def write_table(
     - ``phi_ALA2``, ``psi_ALA2``, ...: in degrees, of every residue that has both, if `torsions` are written;
     - ``TIC_1``, ...: the clustered features, or components of features, if they are at most 24;
     - ``weight``: if frames have weights, with 1 for the largest;
-    - ``state``: that of the highest membership, -1 for frames that reach no core;
+    - ``state``: the state of the highest membership, -1 for frames that reach no core;
     - ``core``: the core that the frame lies in, -1 outside every core;
     - ``membership_0``, ...: in each state; they sum to 1, or less where the walk can get lost.
 

@@ -76,9 +76,9 @@ def write_trajectories(
     result : Clustering or Assignment
         Of frames.
     n : int, optional
-        Write only the n best frames of each state, those of the highest membership and among these of the
-        highest density, the best first; and the n most mixed frames of each transition. By default all frames
-        whose highest membership is in the state, in the order of the trajectories.
+        Write only the n frames of highest membership of each state, the highest first (among equal
+        memberships, the highest density first), and the n most mixed frames of each transition. By default
+        all frames whose highest membership is in the state, in the order of the trajectories.
     every : int
         Write every Nth frame of each state.
     format : {"xtc", "dcd", "pdb"}
@@ -89,8 +89,8 @@ def write_trajectories(
         Superpose all frames on the density peak of state 0 by the atoms that were clustered (or that the
         frames were aligned on), without the periodic box. False leaves coordinates and box as they are.
     overwrite : bool
-        Write to a folder that holds files: those of an earlier export are replaced or removed, all others are
-        left as they are.
+        Write to a folder that holds files. Files of an earlier export are replaced or removed; all others are
+        left unchanged.
     client : distributed.Client, optional
         Write the frames of the states in XTC format on the workers of this Dask cluster, if these see the
         source files under the same paths. A task reads one file. The result has the same bytes. It needs

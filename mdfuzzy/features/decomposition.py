@@ -141,7 +141,7 @@ def pca(features: Features, *, dim: int | None = None) -> Features:
     features : Features
         Columns are multiplied by their `column_weights`; periodic ones enter as cosines and sines.
     dim : int, optional
-        The number of components; by default as many as explain 90 % of the variance, at most 5.
+        The number of components; by default the number that explains 90 % of the variance, at most 5.
 
     Returns
     -------

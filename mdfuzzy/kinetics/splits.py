@@ -211,7 +211,7 @@ def audit_splits(
     graph, log_density, peaks
         The graph, log density and peaks from which the tree was built.
     states : (K,) array of int, optional
-        The peaks that are states, from the clearest; by default those of the tree.
+        The peaks that are states, from the clearest; by default the states of the tree.
     data : Frames or Features, optional
         The trajectories; without them there are no kinetics.
     support : (P,) array, optional

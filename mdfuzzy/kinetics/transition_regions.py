@@ -131,7 +131,7 @@ def find_transition_regions(
     Raises
     ------
     ValueError
-        If `cores` and `memberships` have different numbers of states, or frames other than those of `data`.
+        If `cores` and `memberships` have different numbers of states, or are not of the frames of `data`.
 
     See Also
     --------

@@ -82,7 +82,7 @@ class FuzzyModeSeekingAnalysis(AnalysisBase):
     features : str, Feature, callable, or a list of these, optional
         Compare features instead of RMSD, as in `featurize`.
     reduction : features.Reduction, optional
-        The components of the features to compare, such as those of TICA.
+        The components of the features to compare, such as TICA components.
     verbose : bool
         Show progress bars.
     {settings}

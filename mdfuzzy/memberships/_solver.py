@@ -91,8 +91,8 @@ def solve_walk(
     indptr, indices, lengths : arrays
         The edges in compressed rows.
     pull : (n,) float64
-        The edge i -> j has weight ``exp(pull[j] - falloff * length**2)``. Weights of less than 1e-300 of
-        the largest of their neighbourhood count as 1e-300 of it.
+        The edge i -> j has weight ``exp(pull[j] - falloff * length**2)``. Weights below 1e-300 of the largest
+        weight in their neighbourhood are raised to this value.
     falloff : float
         0 if the weight of an edge does not depend on its length.
     targets : (n,) int32

@@ -182,8 +182,8 @@ def solve_memberships(
     cores : Cores
         The cores at which the walk stops.
     beta : float
-        The walk temperature, in (0, inf]; `float("inf")` means no drift towards high density. Weights of less
-        than 1e-300 of the largest of their neighbourhood count as 1e-300 of it.
+        The walk temperature, in (0, inf]; `float("inf")` means no drift towards high density. Weights below
+        1e-300 of the largest weight in their neighbourhood are raised to this value.
     sampled : (n,) array, optional
         The log density of the points as sampled, log q, if `log_density` is the log density of weighted
         points, log p. The walk is then the diffusion in p on points that were sampled from q, with

@@ -43,8 +43,8 @@ def measure_error(
     found : Extension
         The memberships of all frames.
     size : int
-        The number of frames of the fit that contains other frames. If it is more than the number of fitted
-        frames, it contains these, too; otherwise half of them.
+        The number of frames of the fit that contains other frames. If it is larger than the number of fitted
+        frames, the fit also contains all of these; otherwise half of them.
     room : callable
         Allocates large arrays.
     means : mapping, optional

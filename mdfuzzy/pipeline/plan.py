@@ -112,8 +112,8 @@ def plan_memory(
     settings : Settings
         The settings, with the number of frames to fit.
     check_frames : int
-        The number of frames of the fit that checks the memberships of the others: twice as many as are
-        fitted, or as many if twice as many do not fit into memory.
+        The number of frames of the fit that checks the memberships of the others: twice the number of fitted
+        frames, or the same number if twice as many do not fit into memory.
 
     Raises
     ------

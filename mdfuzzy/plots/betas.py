@@ -23,11 +23,11 @@ def beta_scan(scan: BetaScan | Clustering, *, ax: "Axes | None" = None) -> "Axes
     Parameters
     ----------
     scan : BetaScan or Clustering
-        The scan from `scan_beta`. The score is minus the slope of the entropy, or that of a criterion: with
-        ``beta="kinetic"`` how well the memberships predict the core that is reached next. A `Clustering` also
-        says which beta was used, if that was not the scan's choice.
+        The scan from `scan_beta`. The score is minus the slope of the entropy, or the score of a criterion;
+        with ``beta="kinetic"`` it measures how well the memberships predict the core that is reached next. A
+        `Clustering` also has the beta that was used, which may differ from the choice of the scan.
     ax : Axes, optional
-        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        The axes to draw on; by default the axes of a new figure, ``ax.figure``, which is not registered with
         pyplot. The scores get a second axis on its right.
 
     Returns

@@ -172,8 +172,8 @@ def bin_points(
     number : int, optional
         Bins along each coordinate; by default 24 to 180, more for more points.
     periods : tuple of 2 (float or None)
-        The period of each coordinate. The grid of a periodic coordinate reaches from minus half
-        the period to half of it, that of another from the smallest value to the largest.
+        The period of each coordinate. The grid of a periodic coordinate extends from minus half the period to
+        half the period; other grids extend from the smallest to the largest value.
     weights : (n,) array, optional
         The weight of each point, for means and free energies.
 

@@ -31,8 +31,8 @@ def state_colors(n: int) -> list[str]:
     Returns
     -------
     list of str
-        The first eight are those of Okabe and Ito, safe for the colour-blind; from 25 on they repeat, so that
-        states need their numbers beside the colours.
+        The first eight are the colours of Okabe and Ito, which are safe for the colour-blind. After 24
+        colours they repeat, so states also need their numbers.
 
     See Also
     --------

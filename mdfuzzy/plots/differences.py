@@ -25,7 +25,7 @@ def state_differences(
     n_features : int
         The number of features.
     ax : Axes, optional
-        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        The axes to draw on; by default the axes of a new figure, ``ax.figure``, which is not registered with
         pyplot.
 
     Returns

@@ -27,7 +27,7 @@ def reliability(
     forecast : str, optional
         Which of the forecasts of a `Calibration`, by its name there; the memberships by default.
     ax : Axes, optional
-        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        The axes to draw on; by default the axes of a new figure, ``ax.figure``, which is not registered with
         pyplot.
 
     Returns
@@ -37,7 +37,7 @@ def reliability(
     Raises
     ------
     ValueError
-        If `forecast` is not one of those of the calibration.
+        If `forecast` is not a forecast of the calibration.
 
     See Also
     --------

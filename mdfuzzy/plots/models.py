@@ -33,7 +33,7 @@ def implied_timescales(
     lag : float, optional
         The lag of the model to mark, in `timescales.unit`.
     ax : Axes, optional
-        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        The axes to draw on; by default the axes of a new figure, ``ax.figure``, which is not registered with
         pyplot.
 
     Returns

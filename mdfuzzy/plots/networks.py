@@ -58,7 +58,7 @@ def state_network(
     positions : (K, 2) array, optional
         The positions of the states; by default states with many transitions are near each other.
     ax : Axes, optional
-        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        The axes to draw on; by default the axes of a new figure, ``ax.figure``, which is not registered with
         pyplot.
 
     Returns

@@ -45,7 +45,7 @@ def persistence_diagram(
         The smallest prominence of a state; by default the threshold of the clustering, or
         ``peaks.prominence_gap().threshold``.
     ax : Axes, optional
-        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        The axes to draw on; by default the axes of a new figure, ``ax.figure``, which is not registered with
         pyplot.
 
     Returns
@@ -131,7 +131,7 @@ def prominences(
     shown : int, optional
         The number of peaks to show; by default 40, or four times the number of states if that is more.
     ax : Axes, optional
-        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        The axes to draw on; by default the axes of a new figure, ``ax.figure``, which is not registered with
         pyplot.
 
     Returns

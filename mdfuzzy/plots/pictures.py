@@ -75,8 +75,8 @@ def write_plots(
     Parameters
     ----------
     folder : path
-        Made if it is not there. Pictures that were written there before are replaced, or removed if they are
-        not drawn any more (unless `kinds` are given). Other files are left alone.
+        The folder, which is created if necessary. Earlier pictures in it are replaced, or removed if they are
+        no longer drawn (unless `kinds` are given). Other files are left unchanged.
     result : Clustering or Assignment
         Of frames or features.
     residue : int or str, optional

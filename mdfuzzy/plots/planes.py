@@ -81,7 +81,7 @@ def ramachandran(
     guide : bool
         Whether to draw the colour bar, or the legend of the states.
     ax : Axes, optional
-        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        The axes to draw on; by default the axes of a new figure, ``ax.figure``, which is not registered with
         pyplot.
 
     Returns
@@ -149,7 +149,7 @@ def plane(
     guide : bool
         Whether to draw the colour bar, or the legend of the states.
     ax : Axes, optional
-        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        The axes to draw on; by default the axes of a new figure, ``ax.figure``, which is not registered with
         pyplot.
 
     Returns

@@ -147,7 +147,8 @@ def project(
     data : Frames, Features or (n, d) array
         Of frames the principal components are taken, of the others the values themselves.
     columns : (int, int)
-        Which features, or which principal components; those of the largest variance come first.
+        The numbers of the features or principal components; principal components are ordered by variance, the
+        largest first.
     labels : (str, str), optional
         Names of the two features with their units.
 

@@ -32,7 +32,7 @@ def membership_timeline(
     trajectory : int
         Which one, counted from 0.
     ax : Axes, optional
-        The axes to draw on; by default those of a new figure, ``ax.figure``, which is not registered with
+        The axes to draw on; by default the axes of a new figure, ``ax.figure``, which is not registered with
         pyplot.
 
     Returns

@@ -26,7 +26,7 @@ def notebook_html(result: Clustering | Assignment | StateTable) -> str:
     Parameters
     ----------
     result : Clustering, Assignment or StateTable
-        Clusterings and assignments of trajectories have a picture, too.
+        The result. Clusterings and assignments of trajectories also have a picture.
 
     Returns
     -------

@@ -76,9 +76,9 @@ def write_report(
     path : path
         The file to write, such as ``"report.html"``, in a folder that exists. An earlier report is replaced.
     result : Clustering or Assignment
-        What to show. For a slider over beta make the clustering with ``Settings(scan_beta=True)`` or a `beta`
-        that is to be chosen. The report of an assignment shows the fractions of the fitted frames beside
-        those of the new ones, and no evidence for the states.
+        The result to show. For a slider over beta, make the clustering with ``Settings(scan_beta=True)`` or
+        with ``beta="kinetic"`` or ``"entropy"``. The report of an assignment shows the fractions of the
+        fitted frames next to the fractions of the new frames, and no evidence for the states.
     timescales : ImpliedTimescales, optional
         Shown if given; from `kinetics.implied_timescales`.
     test : ChapmanKolmogorov, optional
