@@ -66,7 +66,7 @@ def feature_table(first: "md.Trajectory") -> str:
       torsions             2  phi and psi [of the residues of a SELECTION]
     ...
     """
-    lines = ["features (--features) and how many columns they have:"]
+    lines = ["features (--features) and their numbers of columns:"]
     for name, count in available_features(first).items():
         number = "" if count is None else f"{count:,}"
         lines.append(f"  {name:<14}{number:>7}  {WORDS[name][2]}")

@@ -154,7 +154,7 @@ class RunFile:
             [
                 f"run directory {self.folder}",
                 f"data: {run['data']}",
-                f"settings: {', '.join(changed) or 'all as by default'}",
+                f"changed settings: {', '.join(changed) or 'none'}",
                 f"finished steps: {', '.join(steps) or 'none'}",
             ]
         )

@@ -367,7 +367,7 @@ def test_info_of_a_run(finished, capsys):
     assert main(["info", str(finished)]) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"run directory {finished}\ndata: Frames(1,500 frames")
-    assert "settings: prominence=1.0, scan_beta=True, validate=True" in out
+    assert "changed settings: prominence=1.0, scan_beta=True, validate=True" in out
     assert str(mf.RunDir(finished).load().states) in out
 
 
