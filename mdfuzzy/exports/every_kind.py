@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _table(folder: Path, result: Result, **options: Any) -> Path:
-    with new_files(folder, "table", overwrite=True) as stage:
+    with new_files(folder, "table", overwrite=True, names=["frames.csv"]) as stage:
         write_table(stage / "frames.csv", result, **options)
     return folder / "frames.csv"
 

@@ -144,7 +144,8 @@ def write_trajectories(
     groups = state_groups(result, n, every) | path_groups(result, regions, n, every)
     reference = frames.trajectory(result.cores.peaks[:1], atoms=atoms)
     turn = Superposition(frames, reference, atoms) if superpose else None
-    with new_files(folder, "trajectories", overwrite=overwrite) as stage:
+    names = [*(f"{name}.{suffix}" for name in groups), "trajectories.csv", "README.txt"]
+    with new_files(folder, "trajectories", overwrite=overwrite, names=names) as stage:
         there = client is not None and suffix == "xtc" and atoms == "all" and can_read(client, frames)
         left = groups
         if client is not None and there:

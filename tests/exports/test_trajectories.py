@@ -70,6 +70,19 @@ def test_every_frame_of_every_state_in_order(result, tmp_path: Path, format: str
             np.testing.assert_allclose(found.time, result.data.times[state == LABELS])
 
 
+@pytest.mark.parametrize("name", ["state_1.xtc", "trajectories.csv"])
+def test_files_of_others_are_refused_before_trajectories_are_read(
+    result, tmp_path: Path, monkeypatch, name: str
+):
+    (tmp_path / name).write_text("mine")
+    monkeypatch.setattr(
+        trajectory_files, "_parts", lambda *arguments: pytest.fail("the trajectories were read")
+    )
+    with pytest.raises(FileExistsError, match=f"holds '{name}', which no earlier export wrote"):
+        mf.exports.write_trajectories(tmp_path, result, overwrite=True)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
 def test_mdanalysis_reads_them(result, tmp_path: Path):
     mda = pytest.importorskip("MDAnalysis")
     folder = mf.exports.write_trajectories(tmp_path, result)
