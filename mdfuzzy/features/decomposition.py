@@ -81,7 +81,7 @@ def tica(features: Features, *, lag: float, dim: int | None = None, kinetic_map:
     >>> data = mf.Features(values, names=["fast", "slow"], times=np.arange(4000.0))
     >>> found = mf.tica(data, lag=5.0)
     >>> found
-    Features(4,000 vectors of 1 in 1 trajectory: TIC 1)
+    Features(4,000 vectors of 1 in 1 trajectory: TIC 1; 3.999 ns, a frame every 1 ps)
     >>> print(found.components.table())
     TIC 1: timescale ... ps, ... % of kinetic variance; +1.00 slow, ... fast
     """
