@@ -42,6 +42,10 @@ BANNED = {
     r"\bcopies of (?:points|frames)": "duplicate points",
     r"one lonely|lonely point": "isolated",
     r"come with mdanalysis": "use with MDAnalysis",
+    r"\bthe same, fitted": "the full heading",
+    r"2 is that of the simulation": "2 = simulation temperature",
+    r"looked at together|without being asked|unless (?:it is|they are) asked for": "processed together, requested",
+    r"\bno way to (?:any|some) core": "no path to any core",
     r"\bgap (?:is|was) (?:not )?clear": "the number of states is well (poorly) determined",
 }
 PATTERN = {
