@@ -44,7 +44,8 @@ BANNED = {
     r"come with mdanalysis": "use with MDAnalysis",
     r"\bthe same, fitted": "the full heading",
     r"2 is that of the simulation": "2 = simulation temperature",
-    r"looked at together|without being asked|unless (?:it is|they are) asked for": "processed together, requested",
+    r"looked at together": "processed together",
+    r"without being asked|unless (?:it is|they are) asked for": "requested",
     r"\bno way to (?:any|some) core": "no path to any core",
     r"\bgap (?:is|was) (?:not )?clear": "the number of states is well (poorly) determined",
 }

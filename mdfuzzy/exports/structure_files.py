@@ -57,9 +57,9 @@ view.pml, view.vmd, view.cxc   open all of it in PyMOL, VMD and ChimeraX, colour
 {coordinates}
 """
 _SUPERPOSED = """\
-All structures are superposed on the peak of state 0 by the clustered atoms, so that they can be looked at
-together. The periodic box is left out, because turned coordinates do not fit into it."""
-_AS_READ = "Coordinates and periodic box are those of the source files."
+All structures are superposed on the peak of state 0 by the clustered atoms, so that they can be viewed
+together. The periodic box is left out, because rotated coordinates do not fit into it."""
+_AS_READ = "Coordinates and periodic box are taken from the source files unchanged."
 
 
 def write_structures(
