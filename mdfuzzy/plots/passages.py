@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 #: The least share of the flux that is drawn as an arrow.
 _LEAST = 0.01
 #: Width of the figure, and of one row of states above or below the middle, in inches.
-_WIDTH, _ROW = 8.4, 0.62
+_WIDTH, _ROW = 8.4, 0.8
 #: Diameter of a state with all of the population, and the least of any, in points.
 _LARGEST, _SMALLEST = 38.0, 17.0
 _FONT = 8.5
+#: The height of the arc of an arrow that bends, in lengths of the arrow, is half of this.
+_BEND = 0.5
 _GREY = "#8b96a5"
 
 
@@ -109,20 +111,25 @@ def _draw_fluxes(
     bottom, top = levels.min() - 0.75, levels.max() + 0.75
     ax.set(xlim=(-0.08, 1.08), ylim=(bottom, top), yticks=[])
     scale = np.array([72 * 0.95 * _WIDTH / 1.16, 72 * (height - 0.8) / (top - bottom)])  # points per unit
-    for start, end in zip(starts, ends, strict=True):
+    paper, radii = places * scale, sizes / 2
+    bends = [_bend(paper, radii, on_way, start, end) for start, end in zip(starts, ends, strict=True)]
+    for start, end, bend in zip(starts, ends, bends, strict=True):
         ax.annotate(
             "", places[end], places[start], zorder=1,
             arrowprops={
-                "arrowstyle": "-|>", "color": _GREY, "linewidth": 0.8 + 6 * shares[start, end],
+                "arrowstyle": "-|>", "connectionstyle": f"arc3,rad={bend}",
+                "color": _GREY, "linewidth": 0.8 + 6 * shares[start, end],
                 "mutation_scale": 9 + 8 * shares[start, end],
                 "shrinkA": sizes[start] / 2, "shrinkB": sizes[end] / 2 + 1,
             },
         )  # fmt: skip
     texts = [percent(shares[pair]) for pair in zip(starts, ends, strict=True)]
-    lines = np.stack([places[ends], places[starts]], axis=1) * scale
+    way = paper[ends] - paper[starts]
+    aside = 0.5 * np.array(bends)[:, None] * np.stack([way[:, 1], -way[:, 0]], axis=1)  # the middle of a bow
+    lines = np.stack([paper[ends] + aside, paper[starts] + aside], axis=1)
     widths = _FONT * (0.6 * np.array([len(text) for text in texts]) + 0.6)
-    on_paper, radii = places[on_way] * scale, sizes[on_way] / 2
-    for text, (x, y) in zip(texts, label_places(lines, widths, 1.4 * _FONT, on_paper, radii), strict=True):
+    middles = label_places(lines, widths, 1.4 * _FONT, paper[on_way], radii[on_way])
+    for text, (x, y) in zip(texts, middles, strict=True):
         if np.isfinite(x):
             ax.text(
                 x / scale[0], y / scale[1], text, ha="center", va="center", fontsize=_FONT, zorder=2,
@@ -142,6 +149,24 @@ def _draw_fluxes(
         words += f" ({time_span(paths.time_low, paths.time_high, paths.unit)})"
     ax.set_title(words, fontsize=10)
     ax.spines[["top", "left", "right"]].set_visible(False)
+
+
+def _bend(paper: np.ndarray, radii: np.ndarray, on_way: np.ndarray, start: int, end: int) -> float:
+    """Return how much an arrow bends to avoid a state in its way: to the right if positive, 0 if straight.
+
+    Examples
+    --------
+    >>> places = np.array([[0.0, 0.0], [0.0, 100.0], [-5.0, 50.0]])
+    >>> [_bend(places, np.full(3, radius), np.arange(3), 0, 1) for radius in (10.0, 1.0)]
+    [0.5, 0.0]
+    """
+    way = paper[end] - paper[start]
+    for state in on_way.tolist():
+        apart = paper[state] - paper[start]
+        along = np.clip(apart @ way / (way @ way), 0, 1)
+        if state not in (start, end) and np.linalg.norm(apart - along * way) < radii[state]:
+            return _BEND if way[0] * apart[1] - way[1] * apart[0] >= 0 else -_BEND
+    return 0.0
 
 
 def _levels(committor: np.ndarray, on_way: np.ndarray, arrows: list[tuple[int, int]]) -> np.ndarray:

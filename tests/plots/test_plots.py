@@ -556,6 +556,15 @@ def test_numbers_of_states_cover_no_mark():
     np.testing.assert_allclose(moved[3], [0.13, 0.125], atol=0.01)
 
 
+def test_arrows_bend_away_from_states_in_their_way():
+    from mdfuzzy.plots.passages import _bend
+
+    radii, every = np.full(3, 10.0), np.arange(3)
+    for aside, bend in ((-5, 0.5), (5, -0.5), (15, 0.0)):  # left, right, and beside the way up
+        assert _bend(np.array([[0.0, 0], [0, 100], [aside, 50]]), radii, every, 0, 1) == bend
+    assert _bend(np.array([[0.0, 0], [0, 100], [0, 130]]), radii, every, 0, 1) == 0  # behind the end
+
+
 def test_pathways_need_a_model(result):
     with pytest.raises(
         ValueError, match=r"`result` must have pathways; got a clustering without .*estimate_model"
