@@ -49,8 +49,8 @@ view.pml, view.vmd, view.cxc   open all of it in PyMOL, VMD and ChimeraX, colour
 _TOPOLOGY = "topology.pdb         the atoms of all these files, at the density peak of state 0\n"
 _SUPERPOSED = """\
 All frames are superposed on the density peak of state 0 by the clustered atoms. The periodic box is left out,
-because turned coordinates do not fit into it."""
-_AS_READ = "Coordinates and periodic box are those of the source files."
+because rotated coordinates do not fit into it."""
+_AS_READ = "Coordinates and periodic box are taken from the source files unchanged."
 
 
 def write_trajectories(
