@@ -24,7 +24,7 @@ from mdfuzzy.pipeline.settings import Settings
 
 #: The revision of the steps. Increase it whenever a step gives a different result for the same input: saved
 #: results are then computed again.
-REVISION = 11
+REVISION = 12
 #: The array of a saved step that holds its warnings.
 _WARNINGS = "warnings"
 #: Fields of a clustering that are not results of steps.
