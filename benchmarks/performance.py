@@ -182,7 +182,7 @@ the package's own vectorised kernel for comparing all pairs, divided by the time
 {machine}
 """
 
-_STATE = """### Compared with an earlier state
+_STATE = """## Exact search compared with an earlier state
 
     python benchmarks/before.py --other OTHER/bin/python --state {state} --write docs/performance
 
