@@ -405,8 +405,8 @@ def molecules_text(found: dict) -> str:
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
         lines.append("")
     walls = (
-        " The *wall time* of two threads is relative to that of one thread: the median of three searches in turn,"
-        " each in a separate process."
+        " The *wall time* of two threads is relative to that of one thread: the median of three searches in"
+        " turn, each in a separate process."
     )
     known = any(name.startswith("wall time") for each in found["results"] for name in each)
     words = {"growth": _growth_of_villin(found["results"]), "walls": walls if known else ""}
