@@ -27,11 +27,12 @@ import mdfuzzy as mf
 from mdfuzzy.states.clipping import doubt_clipped
 
 HEADER = (
-    "| data | dimensions | points | k | true states | correct number | numbers found | well determined "
+    "| data | dimensions | points | k | true states | number correct in | states found | well determined "
     "| well determined but wrong |"
 )
 ALANINE_HEADER = (
-    "| frames | k | states | well determined | noise | largest noise | threshold | smallest state |"
+    "| frames | k | states | well determined | scale of the noise | most prominent noise | threshold "
+    "| least prominent state |"
 )
 
 
