@@ -263,8 +263,7 @@ class Settings:
     bootstrap: int = _setting(
         0,
         "Number of bootstrap samples for the support of the states, which is the fraction of samples in "
-        "which "
-        "a state is found again. Intervals of populations use a separate bootstrap.",
+        "which a state is found again. Intervals of populations use a separate bootstrap.",
         _count(0),
     )
     seed: int = _setting(0, "Random seed of the bootstrap.", _count(0))
