@@ -34,7 +34,10 @@ ROWS = {
     "neighbours of the fitted frames": ("neighbours",),
     "assigning": ("memberships of all frames",),
     "error of the memberships": ("error of these memberships",),
-    "trajectories of the states (XTC)": ("Trajectories of the frames of each state and of each transition",),
+    "trajectories of the states (XTC)": (
+        "Trajectories of the frames of each state and of each transition region",
+        "Trajectories of the frames of each state and of each transition",  # the name in former results
+    ),
     "table (CSV)": ("A table (CSV) with a row for every frame",),
 }
 

@@ -220,6 +220,10 @@ def show(result: "Clustering", say: Transcript) -> None:
     """Print the states, the transition regions, the automatic choices, and the evidence for the states."""
     say(repr(result))
     say(result.states)
+    say(
+        "core: number of frames in the core, the frames around the peak at which the random walk ends. "
+        "peak: number of the peak frame, counted from 0 over all trajectories."
+    )
     if result.equilibrium is not None:
         say(
             "fraction: fraction of the frames, which depends on where the trajectories start. population: "
@@ -228,6 +232,11 @@ def show(result: "Clustering", say: Transcript) -> None:
     if result.n_states > 1 and result.transition_regions is not None:
         say()
         say(result.transition_regions.table())
+        say(
+            "transition frames: frames whose second-highest membership is at least "
+            f"{result.transition_regions.threshold:g} times the highest. mixing: the mean of this ratio in "
+            "the transition region, which consists of the transition frames of the two states."
+        )
     say()
     for sentence in (*result.chosen.values(), *result.robustness):
         say(sentence)

@@ -5,9 +5,9 @@ KINDS = {
     "tables": "Tables for a paper: fractions, populations, passage times, pathways (CSV, LaTeX)",
     "pyemma": "Discrete trajectories and memberships, for PyEMMA, deeptime and NumPy",
     "structures": "PDB files of density peaks, medoids, cores and transitions, with scripts for viewers",
-    "trajectories": "Trajectories of the frames of each state and of each transition",
+    "trajectories": "Trajectories of the frames of each state and of each transition region",
     "table": "A table (CSV) with a row for every frame",
-    "splits": "A table (CSV) with a row for every split of the tree of states, and the evidence for it",
+    "splits": "A table (CSV) of the evidence for every state and for the strongest rejected peaks",
 }
 
 

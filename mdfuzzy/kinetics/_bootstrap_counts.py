@@ -75,7 +75,8 @@ class CountSampler:
         self.words = (
             f"bootstrap samples of {self._units.words}"
             if len(self._draws)
-            else "samples of the posterior (a bootstrap needs five independent trajectories or blocks)"
+            else "samples of the posterior of the model (used because there are fewer than five independent "
+            "trajectories or blocks)"
         )
 
     def __len__(self) -> int:

@@ -60,7 +60,7 @@ class ChapmanKolmogorov(ReadOnly):
     >>> dtrajs = [np.cumsum(rng.random(5000) < 0.01) % 2 for _ in range(8)]
     >>> test = mf.kinetics.chapman_kolmogorov(dtrajs, lag=5, n_steps=4)
     >>> test
-    ChapmanKolmogorov(2 states, 4 steps of 5 frames; passed: 12 of 12 predictions inside the 90 % intervals)
+    ChapmanKolmogorov(2 states, 4 steps of 5 frames; passed, with 12 of 12 predictions inside the 90 % ...)
     """
 
     lag_times: np.ndarray
@@ -135,10 +135,10 @@ class ChapmanKolmogorov(ReadOnly):
             counts += f"; the other {beyond - judged} have no closed interval"
         if self.passed is None:
             return (
-                f"undecided: {counts}, because only few trajectories connect some of the states "
+                f"undecided, with {counts}, because only few trajectories connect some of the states "
                 f"({self.complete.min()} of {self.n_bootstrap} {self.drawn} connect all)"
             )
-        return f"{'passed' if self.passed else 'FAILED'}: {counts}"
+        return f"{'passed' if self.passed else 'FAILED'}, with {counts}"
 
 
 def chapman_kolmogorov(

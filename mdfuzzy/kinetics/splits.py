@@ -162,22 +162,19 @@ class Splits(ReadOnly):
     def legend(self) -> str:
         """The meaning of the columns, for people."""
         lines = [
-            "verdict: noise = the peak could be sampling noise; kinetic = the molecule stays in the state "
-            "clearly "
-            "longer than it would with the frames in random order; structural = a state by its density, not "
-            "shown "
-            "to be kinetic.",
+            "from: the state that is divided in two to give this state. verdict: noise = the peak could be "
+            "sampling noise; kinetic = the molecule stays in the state clearly longer than it would with the "
+            "frames in random order; structural = the density shows the state, but the kinetics do not show "
+            "that it is metastable.",
             "smoothed: prominence after the log density is averaged over neighbours. p (noise): probability "
-            "that "
-            "noise alone produces such a peak.",
+            "that noise alone produces such a peak.",
         ]
         if not np.isnan(self.dwell).all():
             lines.append(
-                "dwell if shuffled: mean dwell time with the frames in random order. exchange time: "
-                "relaxation "
-                "time between the state and the one in column 'from'. slowest timescale: of a Markov model "
-                "of the "
-                "states down to this row."
+                "dwell if shuffled: mean dwell time with the frames in random order. exits: transitions to "
+                "other states. exchange time: relaxation time between the state and the state in column "
+                "'from'. slowest timescale: the slowest timescale of a Markov model of the states down to "
+                "this row."
             )
         return "\n".join(lines)
 

@@ -80,16 +80,16 @@ class TransitionRegions(ReadOnly):
 
     def table(self) -> str:
         """Return a table of the transition regions, with the transitions outside them below."""
-        lines = [f"{'states':>7}  {'frames':>8}  {'fraction':>8}  {'mixing':>7}"]
+        lines = [f"{'states':>7}  {'transition frames':>17}  {'fraction':>8}  {'mixing':>7}"]
         for (a, b), size, share, mixing in zip(
             self.pairs, self.sizes, self.fractions, self.mixing, strict=True
         ):
-            lines.append(f"{f'{a}-{b}':>7}  {size:>8,}  {share:>8.3%}  {mixing:>7.2f}")
+            lines.append(f"{f'{a}-{b}':>7}  {size:>17,}  {share:>8.3%}  {mixing:>7.2f}")
         if self.transitions is not None:
             counts = ["transitions", *(f"{moves:>11,}" for moves in self.transitions)]
             lines = [f"{line}  {count}" for line, count in zip(lines, counts, strict=True)]
         if len(self.others):
-            listed = ", ".join(f"{a}-{b} ({moves:,})" for a, b, moves in self.others)
+            listed = ", ".join(f"{moves:,} between {a} and {b}" for a, b, moves in self.others)
             lines.append(f"transitions between states without a transition region: {listed}")
         return "\n".join(lines)
 
@@ -148,9 +148,9 @@ def find_transition_regions(
     ... )
     >>> cores = mf.Cores([0, 0, 1, 2, 2], [0, -1, 1, -1, 2], [0, 2, 4], [np.inf, 1.0, 1.0])
     >>> print(mf.find_transition_regions(data, memberships, cores, min_frames=1).table())
-     states    frames  fraction  mixing  transitions
-        0-1         1  20.000%     0.67            1
-        1-2         1  20.000%     0.82            1
+     states  transition frames  fraction  mixing  transitions
+        0-1                  1  20.000%     0.67            1
+        1-2                  1  20.000%     0.82            1
     """
     check_memberships(data, memberships)
     check_cores(data, cores)

@@ -193,11 +193,12 @@ class Clustering(ReadOnly):
     @property
     def robustness(self) -> list[str]:
         """The evidence on the robustness of the states: neighbours in time, other k, bootstrap, splits."""
-        lines = [] if self.tree.in_time is None else [f"{self.tree.in_time}."]
+        lines = [] if self.tree.in_time is None else [self.tree.in_time.words]
         lines += [str(each) for each in (self.k_scan, self.bootstrap) if each is not None]
         if self.splits is not None:
             lines += [
-                "Evidence for every state, the clearest first, and for the next peaks, which are not states:",
+                "Evidence for each state, the clearest first (its prominence exceeds that of noise by the "
+                "largest factor), and below for the strongest rejected peaks:",
                 str(self.splits),
                 self.splits.legend,
             ]

@@ -98,7 +98,7 @@ def cluster(
     >>> result.n_states, result.memberships.values.shape
     (3, (1200, 3))
     >>> print(result.chosen["k"])
-    k = 25 neighbours per frame, chosen from the number of frames (1,200); ...
+    k = 25 neighbours per frame, set by the number of frames (1,200); ...
     """
     settings = Settings() if settings is None else settings
     check_type("settings", settings, Settings, remedy="Use mf.Settings(k=50, ...).")

@@ -49,9 +49,9 @@ def _interval(model: Equilibrium) -> str:
     if not model.drawn:
         return "There are no intervals: no bootstrap sample could be drawn."
     return (
-        f"Intervals are {100 * model.confidence:g} % intervals from {model.n_bootstrap} bootstrap samples of "
-        f"{model.drawn}. An interval has no lower or upper limit if bootstrap samples lack the transitions "
-        "that determine this limit."
+        f"All intervals have a confidence of {100 * model.confidence:g} % and come from {model.n_bootstrap} "
+        f"bootstrap samples of {model.drawn}. A limit of an interval is missing if it would come from "
+        "bootstrap samples that lack the necessary transitions."
     )
 
 

@@ -105,11 +105,8 @@ def headline(result: Result) -> str:
         cards.append(
             ("simulated", duration(total, "ps"), f"a frame every {duration(step, 'ps')}" if step else "")
         )
-    note = (
-        "the temperature of the simulation" if memberships.beta == 2 else "2: temperature of the simulation"
-    )
     beta = "∞" if np.isinf(memberships.beta) else f"{memberships.beta:.3g}"
-    cards.append(("walk temperature (beta)", beta, note))
+    cards.append(("walk temperature (beta)", beta, "2 is the temperature of the simulation"))
     return "".join(
         f'<div class="card"><b>{escape(number)}</b><span>{escape(word)}</span>'
         f"<small>{escape(note)}</small></div>"
@@ -240,7 +237,7 @@ def transition_regions_table(result: Result) -> str:
         return ""
     elsewhere = ""
     if len(transition_regions.others):
-        pairs = [f"{a} – {b} ({moves:,})" for a, b, moves in transition_regions.others.tolist()]
+        pairs = [f"{moves:,} between {a} and {b}" for a, b, moves in transition_regions.others.tolist()]
         listed = ", ".join(f'<span class="whole">{pair}</span>' for pair in pairs)
         elsewhere = f"<p>Transitions between states without a transition region: {listed}.</p>"
     if len(transition_regions) == 0:
@@ -298,13 +295,13 @@ def splits_table(result: Clustering) -> str:
     rows = [["∞" if cell == "inf" else cell for cell in row] for row in zip(*columns.values(), strict=True)]
     found = table(list(columns), rows, words=words, kind="dense")
     reasons = [
-        f"state {splits.name(int(peak))}: {why}"
+        f"state {splits.name(int(peak))} ({why})"
         for peak, why, verdict in zip(splits.peaks, splits.reasons, splits.verdicts, strict=True)
         if verdict == "structural" and why
     ]
-    found += _reasons("Why states are structural and not kinetic in this table", reasons)
+    found += _reasons("Why these states are called structural in this table", reasons)
     if result.tree.in_time is not None:
-        found += f"\n<p>{escape(str(result.tree.in_time))}.</p>"
+        found += f"\n<p>{escape(result.tree.in_time.words)}</p>"
     return found
 
 

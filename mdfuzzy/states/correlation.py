@@ -65,6 +65,11 @@ class NeighborsInTime:
             f"same trajectory (expected by chance: {100 * self.chance:.1f} %)"
         )
 
+    @property
+    def words(self) -> str:
+        """The fractions and their meaning, in sentences."""
+        return f"{self}. A large difference means that the frames are correlated in time."
+
 
 def neighbors_in_time(
     neighbors: Neighbors, lengths: npt.ArrayLike, *, n_neighbors: int | None = None, n_jobs: int | None = None

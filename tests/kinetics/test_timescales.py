@@ -142,7 +142,9 @@ def test_a_chain_passes(dtrajs):
     exact = [np.linalg.matrix_power(TWO_STATES, 2 * steps) for steps in (1, 2, 3, 4)]
     assert_allclose(test.predicted, exact, atol=0.02)
     assert np.all((test.lower <= test.predicted) & (test.predicted <= test.upper))
-    assert repr(test).endswith("4 steps of 1 ps; passed: 12 of 12 predictions inside the 90 % intervals)")
+    assert repr(test).endswith(
+        "4 steps of 1 ps; passed, with 12 of 12 predictions inside the 90 % intervals)"
+    )
 
 
 def judged(lower: np.ndarray, upper: np.ndarray, n_bootstrap: int = 50) -> kinetics.ChapmanKolmogorov:
@@ -167,12 +169,12 @@ def test_an_interval_that_nothing_could_miss_does_not_count():
     assert test.passed
     assert (
         test.verdict
-        == "passed: 4 of 4 predictions inside the 90 % intervals; the other 4 have no closed interval"
+        == "passed, with 4 of 4 predictions inside the 90 % intervals; the other 4 have no closed interval"
     )
     lower[2, 0] = 0.55
     test = judged(lower, upper)
     assert test.passed is False
-    assert test.verdict.startswith("FAILED: 2 of 4 predictions inside the 90 % intervals")
+    assert test.verdict.startswith("FAILED, with 2 of 4 predictions inside the 90 % intervals")
 
 
 def test_a_test_without_intervals_is_undecided():
@@ -182,7 +184,7 @@ def test_a_test_without_intervals_is_undecided():
     lower, upper = np.zeros((3, 2, 2)), np.ones((3, 2, 2))
     test = judged(lower, upper)
     assert test.passed is None
-    assert test.verdict.startswith("undecided: 0 of 0 predictions ")
+    assert test.verdict.startswith("undecided, with 0 of 0 predictions ")
     assert "(40 of 50 bootstrap samples connect all)" in test.verdict
     test = judged(lower[:1], upper[:1])
     assert test.verdict == "not tested: the trajectories are too short for two steps of this lag"

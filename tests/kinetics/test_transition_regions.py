@@ -48,7 +48,10 @@ def test_the_threshold_and_the_number_of_frames():
     assert low.pairs.tolist() == [[0, 1]]
     assert low.frames[0].tolist() == [2, 1, 3]
     assert low.others.tolist() == [[1, 2, 2]]  # really made, but without a transition region
-    assert low.table().splitlines()[-1] == "transitions between states without a transition region: 1-2 (2)"
+    assert (
+        low.table().splitlines()[-1]
+        == "transitions between states without a transition region: 2 between 1 and 2"
+    )
     assert len(mf.find_transition_regions(*arguments, threshold=1.0, min_frames=2)) == 0
 
 

@@ -69,7 +69,7 @@ def test_a_markov_chain_is_one_at_the_shortest_lag():
     assert validation.reason.startswith(
         f"At a lag time of {validation.lag} frames, 1 of 1 implied timescale has converged"
     )
-    assert "Chapman-Kolmogorov test: passed: 16 of 16 predictions inside" in validation.words
+    assert "Chapman-Kolmogorov test: passed, with 16 of 16 predictions inside" in validation.words
 
 
 def test_no_passages_no_model():

@@ -76,9 +76,7 @@ def test_says_what_it_chose_and_why():
     trajectories = blobs(300, 300)
     result = mf.cluster(trajectories)
     assert list(result.chosen) == ["k", "dimension", "prominence"]
-    assert result.chosen["k"].startswith(
-        "k = 22 neighbours per frame, chosen from the number of frames (600)"
-    )
+    assert result.chosen["k"].startswith("k = 22 neighbours per frame, set by the number of frames (600)")
     assert "from the distances to 44 neighbours" in result.chosen["dimension"]
     assert ": 2 states, well determined. Noise alone would produce the least" in result.chosen["prominence"]
     text = result.summary()

@@ -433,7 +433,7 @@ def test_lines_between_states_say_what_is_known_of_them(peptide_result: mf.Clust
     numbers = next(trace for trace in traces if "meta" in trace)
     assert numbers["text"] == numbers["meta"]["narrow"]["text"] == ["12", "3", "0"]
     assert (
-        'Transitions between states without a transition region: <span class="whole">0 – 2 (3)</span>.'
+        'between states without a transition region: <span class="whole">3 between 0 and 2</span>.'
         in words.transition_regions_table(result)
     )
     assert "without a transition region" not in words.transition_regions_table(

@@ -121,7 +121,7 @@ def test_the_clustering_counts_copies():
     points = np.repeat(three(500, 2), 10, axis=0)[np.random.default_rng(0).permutation(5000)]
     result = mf.cluster(points)
     assert (result.k, result.n_states) == (220, 3)
-    assert "chosen from the number of frames (5,000, 500 of them different)" in result.chosen["k"]
+    assert "set by the number of frames (5,000, 500 of them different)" in result.chosen["k"]
     assert result.tree.well_determined
     estimator = mf.FuzzyModeSeeking().fit(points)
     assert (estimator.clustering_.k, estimator.n_clusters_) == (220, 3)

@@ -20,7 +20,7 @@ def dimension(neighbors: Neighbors, k: int, *, dimension: float | None, n_jobs: 
 def _(result: float, neighbors: Neighbors, k: int, *, dimension: float | None) -> str | None:
     if dimension is None:
         why = f"estimated by maximum likelihood from the distances to {2 * k} neighbours"
-        return f"dimension = {result:.3g}, {why}."
+        return f"intrinsic dimension = {result:.3g}, {why}."
     return None
 
 

@@ -72,7 +72,7 @@ def _(result: int, neighbors: Neighbors, *, k: int | None) -> str | None:
     if k is None:
         different = round(len(neighbors) / mean_copies(neighbors))
         copies = "" if different == len(neighbors) else f", {different:,} of them different"
-        by = f"chosen from the number of frames ({len(neighbors):,}{copies})"
+        by = f"set by the number of frames ({len(neighbors):,}{copies})"
         return f"k = {result} neighbours per frame, {by}; the density estimate uses {2 * result} neighbours."
     return None
 

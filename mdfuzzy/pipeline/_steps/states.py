@@ -95,7 +95,11 @@ def prominence(
 def _(
     result: float, tree: StateTree, state_peaks: np.ndarray, *, prominence: float | None, n_states: int | None
 ) -> str | None:
-    return f"prominence = {result:.3g}: {tree.words}." if prominence is None and n_states is None else None
+    return (
+        f"prominence threshold = {result:.3g}: {tree.words}."
+        if prominence is None and n_states is None
+        else None
+    )
 
 
 @step()
