@@ -241,7 +241,8 @@ def _texts(
         "threshold": "" if transition_regions is None else f"{transition_regions.threshold:g}",
         "plane_word": "Coordinates",
         "plane_note": words.plane_note(data["map"]),
-        "diamond_words": ", diamonds the most mixed frame of each transition region (section <i>Transition regions</i>)"
+        "diamond_words": ", diamonds the most mixed frame of each transition region "
+        "(section <i>Transition regions</i>)"
         if transition_regions is not None
         else "",
         "atoms_words": words.atoms(data["structures"]),
