@@ -94,7 +94,7 @@ _HOME = {
     for folder, modules in _STAGES.items()
     for module, names in modules.items()
     for name in names
-} | {"InputError": "_check"}
+} | dict.fromkeys(("InputError", "InputIndexError", "InputTypeError", "InputValueError"), "_check")
 
 _MODULES = ("datasets", "exports", "features", "kinetics", "mdanalysis", "plots", "report")
 

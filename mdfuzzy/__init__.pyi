@@ -8,6 +8,9 @@ from mdfuzzy import mdanalysis as mdanalysis
 from mdfuzzy import plots as plots
 from mdfuzzy import report as report
 from mdfuzzy._check import InputError as InputError
+from mdfuzzy._check import InputIndexError as InputIndexError
+from mdfuzzy._check import InputTypeError as InputTypeError
+from mdfuzzy._check import InputValueError as InputValueError
 from mdfuzzy.ensembles.comparison import EnsembleComparison as EnsembleComparison
 from mdfuzzy.ensembles.comparison import compare_ensembles as compare_ensembles
 from mdfuzzy.ensembles.difference import EnsembleDifference as EnsembleDifference

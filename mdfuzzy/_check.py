@@ -29,19 +29,43 @@ class InputError(Exception):
 
 
 class InputValueError(InputError, ValueError):
-    """A value that violates a rule."""
+    """A value that violates a rule.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> mf.Settings(recall=2)
+    Traceback (most recent call last):
+    mdfuzzy.InputValueError: `recall` must be a finite number > 0 and <= 1; got 2.0.
+    """
 
     __module__ = "mdfuzzy"
 
 
 class InputTypeError(InputError, TypeError):
-    """A value of a type that the rule does not allow."""
+    """A value of a type that the rule does not allow.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> mf.Settings(k="ten")
+    Traceback (most recent call last):
+    mdfuzzy.InputTypeError: `k` must be an int of at least 1; got 'ten'.
+    """
 
     __module__ = "mdfuzzy"
 
 
 class InputIndexError(InputError, IndexError):
-    """An index beyond the end."""
+    """An index beyond the end.
+
+    Examples
+    --------
+    >>> import mdfuzzy as mf
+    >>> mf.datasets.alanine_dipeptide(stride=300).trajectory([100])
+    Traceback (most recent call last):
+    mdfuzzy.InputIndexError: `indices` must be in [0, 99]; got 100. There are 100 frames.
+    """
 
     __module__ = "mdfuzzy"
 

@@ -1,8 +1,11 @@
 """Argument checks: what passes is returned unchanged, what does not is named."""
 
+import pickle
+
 import numpy as np
 import pytest
 
+import mdfuzzy as mf
 from mdfuzzy._check import (
     check_choice,
     check_finite,
@@ -158,3 +161,10 @@ def test_what_is_no_array_of_numbers_is_refused(values):
         TypeError, match=rf"^`x` must be an array of real numbers; got {type(values).__name__}: "
     ):
         check_numbers("x", values)
+
+
+@pytest.mark.parametrize("kind", [mf.InputError, mf.InputIndexError, mf.InputTypeError, mf.InputValueError])
+def test_errors_come_back_from_other_processes(kind):
+    error = pickle.loads(pickle.dumps(kind("`k` must be an int; got 1.5.")))
+    assert type(error) is kind
+    assert str(error) == "`k` must be an int; got 1.5."

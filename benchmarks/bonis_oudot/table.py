@@ -51,13 +51,13 @@ OTHERS = (
     Reading(
         "directed graph, weights as printed, f = 1/DTM",
         graph="directed",
-        walk={"weights": "linear"},
+        walk={"walk_weights": "linear"},
         dimension=1.0,
     ),
     Reading(
         "directed graph, weights as printed, f = 1/DTM scaled to 1",
         graph="directed",
-        walk={"weights": "linear", "unit_density": True},
+        walk={"walk_weights": "linear", "unit_density": True},
         dimension=1.0,
     ),
     Reading("ours, cores down to half the depth of the saddle", core_rule="saddle"),
