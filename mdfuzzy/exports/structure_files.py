@@ -127,8 +127,7 @@ def write_structures(
     - ``structures.csv``: for every structure its file and place in it, time, torsions, state, core,
       memberships, and where it was read from;
     - ``view.pml``, ``view.vmd``, ``view.cxc``: scripts that open all structures in PyMOL, VMD and ChimeraX,
-    with
-      the colours of the report (for the formats PDB, mmCIF, XTC, TRR and DCD);
+      with the colours of the report (for the formats PDB, mmCIF, XTC, TRR and DCD);
     - ``README.txt``.
 
     Examples
