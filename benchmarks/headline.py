@@ -146,7 +146,7 @@ def run(
         "states": result.n_states,
         "basins": result.cores.basin_sizes.tolist(),
         "transition_regions": len(result.transition_regions),
-        "gap": str(result.gap),
+        "verdict": result.tree.words,
         "chosen": result.chosen,
         "warnings": list(result.warnings),
         "megabytes": sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6,
@@ -242,7 +242,7 @@ def main() -> None:
     print("\n".join([*table(found), "", *goals(found)]))
     print(
         f"{found['states']} states {found['basins']}, {found['transition_regions']} transition "
-        f"regions; {found['gap']}"
+        f"regions; {found['verdict']}"
     )
     if options.json is not None:
         save_text(options.json, json.dumps(found, indent=1) + "\n")

@@ -61,19 +61,24 @@ def test_fuzzy_c_means_of_two_points_is_half_way_in_between():
     np.testing.assert_allclose(mu[4], 0.5, rtol=0, atol=1e-6)
 
 
-def test_widest_gap_is_taken_where_one_state_alone_stands_clear():
+@pytest.mark.parametrize("apart", [0.0, 5.0, 20.0])
+def test_widest_gap_is_taken_unless_several_states_are_well_determined(apart):
     from bonis_oudot.table import choose_prominence
 
     import mdfuzzy as mf
 
-    points = np.random.default_rng(0).normal(size=(400, 2))
+    points = np.random.default_rng(0).normal(size=(400, 2)) + apart * (np.arange(400) % 2)[:, None]
     neighbors = mf.euclidean_neighbors(points, n_neighbors=20)
     graph, log_density = neighbors.graph(), mf.dtm_log_density(neighbors)
     peaks = mf.compute_persistence(graph, log_density)
     gap, threshold = choose_prominence(graph, log_density, peaks)
-    assert gap.n_states == 1
+    assert gap.n_states == (1 if apart == 0 else 2)
     found = np.sort(peaks.prominences[np.isfinite(peaks.prominences)])[::-1]
-    assert found[-1] < threshold <= max(found[0], gap.threshold)
+    if gap.well_determined and gap.n_states > 1:
+        assert threshold == gap.threshold
+    else:
+        upper, lower = found[:-1], found[1:]
+        assert any(np.isclose(threshold, np.sqrt(upper * lower))) or threshold == gap.threshold
 
 
 def test_exponents_of_growth():

@@ -46,7 +46,7 @@ def count(frames: mf.Frames, result: mf.Clustering, jobs: int | None) -> dict:
         "frames": len(frames),
         "k": result.k,
         "K": result.n_states,
-        "gap": str(result.gap),
+        "verdict": result.tree.words,
         "peaks": angles.round().astype(int).tolist(),
         "basins": result.cores.basin_sizes.tolist(),
         "cores": result.cores.sizes.tolist(),
@@ -114,12 +114,11 @@ def text(found: dict) -> str:
         others = [f"{a}–{b} ({moves:,})" for a, b, moves in each["others"]]
         pairs.append(f"| {each['beta']:g} | {'; '.join(cells)} | {'; '.join(others)} |")
     counts = "\n".join(_counts([found, found["more"]] if "more" in found else [found]))
-    gaps = f"{found['gap']}."
+    gaps = f"{found['verdict']}."
     if "more" in found:
         sizes = ", ".join(f"{size:,}" for size in found["more"]["basins"])
-        gaps += (
-            f"\n\nWith {found['more']['frames']:,} frames: {found['more']['gap']}; basins of {sizes} frames."
-        )
+        more = found["more"]
+        gaps += f"\n\nWith {more['frames']:,} frames: {more['verdict']}. The basins hold {sizes} frames."
     shown = {
         "gaps": gaps,
         "states": "\n".join(states),

@@ -162,12 +162,12 @@ def choose_prominence(
 ) -> tuple[mf.ProminenceGap, float]:
     """Return the package's division into noise and states, and the prominence to take.
 
-    It is the package's threshold, unless only one state stands clear of the noise: with one cluster there is
-    nothing to score. Then it is in the widest gap (the largest ratio of successive prominences) whose upper
-    edge is at least the prominence that noise is expected to make.
+    It is the package's threshold if the number of states is well determined and there are several: with one
+    cluster there is nothing to score. Otherwise it is in the widest gap (the largest ratio of successive
+    prominences) whose upper edge is at least the prominence that noise is expected to make.
     """
     gap = peaks.prominence_gap()
-    if gap.n_states > 1:
+    if gap.n_states > 1 and gap.well_determined:
         return gap, gap.threshold
     noise, _ = expected_noise(graph, log_density)
     spectrum = np.sort(peaks.prominences[np.isfinite(peaks.prominences)])[::-1]

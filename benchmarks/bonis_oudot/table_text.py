@@ -24,7 +24,7 @@ score -1.10, the value in the paper, so this data set is not informative.
 |---|--:|--:|--:|--:|--:|---|--:|---|---|
 {choices}
 
-{lone}Comparison with the values in the paper, at the printed precision:
+{doubtful}Comparison with the values in the paper, at the printed precision:
 
 {verdicts}
 
@@ -52,10 +52,9 @@ A star marks an automatic beta at the end of the scanned range.
 {readings}
 """
 
-_LONE = """On {names} only one peak exceeds the noise expected for so few points in so many dimensions, so
-`mf.cluster` finds one state. A single cluster cannot be scored. For this data set the prominence is
-therefore chosen in the widest gap (the largest ratio of successive prominences) above the expected noise,
-as one would by eye.
+_DOUBTFUL = """On {names} the test of the noise calls the number of states poorly determined. The prominence
+is chosen there as one would by eye, in the widest gap (the largest ratio of successive prominences) above the
+expected noise.
 
 """
 
@@ -68,16 +67,21 @@ have long edges to several clusters. A Gaussian kernel weakens long edges: witho
 
 def text(found: dict) -> str:
     """Return the section as Markdown."""
-    names = [name.capitalize() for name in SETS if found[name]["ours"]["tested"] == 1]
+    names = [name.capitalize() for name in SETS if not found[name]["ours"]["clear"]]
     return _TEXT.format(
         figure=found["figure"],
         scores="\n".join(_scores([found[name] for name in SETS])),
         choices="\n".join(_choice(name, found[name]) for name in SETS),
-        lone=_LONE.format(names=" and ".join(names)) if names else "",
+        doubtful=_DOUBTFUL.format(names=_listed(names)) if names else "",
         verdicts="\n".join(_verdicts(found)),
         reaching=_reaching([found[name] for name in SETS]),
         readings="\n".join(_readings([found[name] for name in SETS])),
     )
+
+
+def _listed(names: list[str]) -> str:
+    """Return names with commas and "and"."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _scores(sets: list[dict]) -> list[str]:

@@ -86,11 +86,11 @@ class Store:
             self._compare_scale(*part.scale)
         self._absorb_columns(part)
         for mine, other in ((self.phi, part.phi), (self.psi, part.psi)):
-            mine.append(other.finish())
+            mine.append(other.filled)
         self.any_times |= part.any_times
         self.untimed = self.untimed or part.untimed
         if not self.untimed:
-            self.times.append(part.times.finish())
+            self.times.append(part.times.filled)
         self.whole |= part.whole
         self.moved += part.moved
         self.spread |= part.spread
@@ -100,7 +100,7 @@ class Store:
 
     def _absorb_columns(self, part: Self) -> None:
         """Add the numbers that are compared."""
-        self.xyz.append(part.xyz.finish())
+        self.xyz.append(part.xyz.filled)
 
     def add_trajectory(self, pieces: list[Piece], window: Window, *, clock: Clock, bar: "tqdm") -> None:
         """Read one trajectory; the stride counts over its pieces, without frames that two pieces share."""

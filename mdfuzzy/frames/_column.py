@@ -43,6 +43,14 @@ class Column:
         self.values[self.count : needed] = rows
         self.count = needed
 
+    @property
+    def filled(self) -> np.ndarray:
+        """The rows so far, in memory; an array from another process cannot release its reserve."""
+        return self.values[: self.count]
+
+    def __getstate__(self) -> dict[str, object]:
+        return self.__dict__ | {"values": self.filled}
+
     def finish(self) -> np.ndarray:
         """Release the reserve and return the array."""
         if self.file is not None:

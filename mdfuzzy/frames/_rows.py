@@ -80,7 +80,7 @@ class RowStore(Store):
         elif part._values is not None:
             if self._values is None:
                 self._values = Column(part._values.shape, part._values.dtype, self.scratch)
-            self._values.append(part._values.finish())
+            self._values.append(part._values.filled)
         self._count += part._count
 
     @property
