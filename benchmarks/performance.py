@@ -122,7 +122,8 @@ _DASK_FEATURES = """### {frames:,} frames, compared by {features}
     python benchmarks/dask_whole.py --frames {part} --fit-frames {fit_frames} --features {features} \\
         --kill 20 --write docs/performance
 
-The same with the states found on {fit_frames:,} frames, and {features} instead of the RMSD.
+The same with the states found on {fit_frames:,} frames, and {features} instead of the RMSD. With so many
+frames, trajectories of the states are written on demand only. Other programs used the same processor.
 
 {table}
 
