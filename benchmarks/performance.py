@@ -117,12 +117,12 @@ complete analysis, with the number of frames. Memory and disk of the client are 
 {machine}
 """
 
-_DASK_FEATURES = """### {frames:,} frames, compared by {features}
+_DASK_FEATURES = """## Whole runs on a Dask cluster, by {features}
 
     python benchmarks/dask_whole.py --frames {part} --fit-frames {fit_frames} --features {features} \\
         --kill 20 --write docs/performance
 
-The same with the states found on {fit_frames:,} frames, and {features} instead of the RMSD. With so many
+The same for {frames:,} frames, compared by {features}, with the states found on {fit_frames:,}. With so many
 frames, trajectories of the states are written on demand only. Other programs used the same processor.
 
 {table}
