@@ -62,9 +62,9 @@ class InputIndexError(InputError, IndexError):
     Examples
     --------
     >>> import mdfuzzy as mf
-    >>> mf.datasets.alanine_dipeptide(stride=300).trajectory([100])
+    >>> mf.datasets.alanine_dipeptide(stride=300).trajectory([200])
     Traceback (most recent call last):
-    mdfuzzy.InputIndexError: `indices` must be in [0, 99]; got 100. There are 100 frames.
+    mdfuzzy.InputIndexError: `indices` must be in [0, 100]; got 200. There are 101 frames.
     """
 
     __module__ = "mdfuzzy"
